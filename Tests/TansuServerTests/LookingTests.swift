@@ -84,6 +84,82 @@
             }
         }
 
+        @Test("Ids of every type have a name of their own, by which the document is read and the list goes on")
+        @available(macOS 14, *)
+        func otherIDs() async throws {
+            let database = try Database(.memory)
+            let mixed = try database.collection("mixed")
+            let objectID = try #require(ObjectID("507f1f77bcf86cd799439011"))
+            // In the order of the collection. A text with the characters of another id's name gets it.
+            let ids: [(name: String, id: BSONValue)] = [
+                (#"{"$minKey":1}"#, .minKey), (#"{"$numberDouble":"NaN"}"#, .double(.nan)), (" 1.5", 1.5), ("2", 2),
+                ("1.5", "1.5"), (objectID.description, .string(objectID.description)), ("true", "true"),
+                (#"{"a":1}"#, ["a": 1]), (#"{"$binary":{"base64":"AA==","subType":"00"}}"#, .binary(BSONBinary([0]))),
+                (#"{"$oid":"507f1f77bcf86cd799439011"}"#, .objectID(objectID)), ("false", false), (" true", true),
+                (#"{"$date":"1970-01-01T00:00:00Z"}"#, .date(0)),
+                (#"{"$timestamp":{"t":1,"i":2}}"#, .timestamp(BSONTimestamp(seconds: 1, increment: 2))),
+                (#"{"$code":"x"}"#, .code("x")), (#"{"$maxKey":1}"#, .maxKey),
+            ]
+            for (name, id) in ids { try await mixed.save(["_id": id, "name": .string(name)]) }
+            try await RunningServer.run(database) { server in
+                let names = ids.map(\.name)
+                func rows(_ query: String) async throws -> [String] {
+                    let answer = try await server.answer("GET", "/mixed/_all_docs?\(query)")
+                    guard case .document(let body) = try BSONValue(plainJSON: answer.text) else { return [] }
+                    return body["rows"]?.arrayValue?.compactMap { $0["id"]?.stringValue } ?? []
+                }
+                #expect(try await rows("") == names)
+                #expect(try await rows("descending=true") == names.reversed())
+                for (index, name) in names.enumerated() {
+                    let text = URLText.encoded(name)
+                    let answer = try await server.answer("GET", "/mixed/\(text)")
+                    guard case .document(let body) = try BSONValue(plainJSON: answer.text) else { continue }
+                    #expect(body["_id"]?.stringValue == name && body["name"]?.stringValue == name, "\(answer.text)")
+                    // As the next page of a list begins.
+                    let key = URLText.encoded(BSONValue.string(name).wireJSON)
+                    #expect(try await rows("startkey=\(key)") == Array(names[index...]), "\(name)")
+                    #expect(try await rows("endkey=\(key)&descending=false") == Array(names[...index]), "\(name)")
+                    let page = try await server.answer("GET", "/mixed/_all_docs?startkey=\(key)&limit=1")
+                    #expect(page.text.contains("\"offset\":\(index),"), "\(page.text)")
+                }
+                let found = try await server.answer(
+                    "POST", "/mixed/_find", Self.json, body: #"{"selector":{"_id":{"$gt":"{\"a\""}},"fields":["_id"]}"#)
+                #expect(found.text.contains(#"{"_id":"{\"a\":1}"}"#), "\(found.text)")
+            }
+        }
+
+        @Test(
+            "A document whose id cannot be replicated stays out of a replicated collection, and the others are served")
+        @available(macOS 14, *)
+        func unusableIDs() async throws {
+            let database = try Database(.memory)
+            try await RunningServer.run(database) { server in
+                #expect(try await server.answer("PUT", "/q", Self.json).status == 201)
+                #expect(try await server.answer("PUT", "/q/a", Self.json, body: #"{"n":1}"#).status == 201)
+                let documents = try database.collection("q")
+                for id: BSONValue in ["_bad", "", "_design/x", 7, ["a": 1]] {
+                    try await documents.save(["_id": id, "n": 1])
+                }
+                try await documents.save(["_id": "b", "n": 1])
+                for _ in 0..<2 {
+                    for path in ["/q/_all_docs", "/q/_changes"] {
+                        let answer = try await server.answer("GET", path)
+                        let ids = answer.text.matches(of: /"id":"([^"]*)"/).map { String($0.1) }
+                        #expect(answer.status == 200 && ids == ["a", "b"], "\(answer.text)")
+                    }
+                    let found = try await server.answer(
+                        "POST", "/q/_find", Self.json, body: #"{"selector":{"n":1},"fields":["_id"]}"#)
+                    let ids = found.text.matches(of: /"_id":"([^"]*)"/).map { String($0.1) }
+                    #expect(ids == ["a", "b"], "\(found.text)")
+                    #expect(try await server.answer("GET", "/q").text.contains("\"doc_count\":2"))
+                    let index = #"{"index":{"fields":["n"]}}"#
+                    #expect(try await server.answer("POST", "/q/_index", Self.json, body: index).status == 200)
+                }
+                #expect(try await server.answer("PUT", "/q/c", Self.json, body: "{}").status == 201)
+                #expect(try await documents.count() == 8)
+            }
+        }
+
         @Test("A collection that was replaced while the server was stopped is served at once")
         @available(macOS 14, *)
         func replaced() async throws {

@@ -271,7 +271,8 @@
             _ store: RevisionStore, _ range: Mango.KeyRange?, after last: Mango.Bookmark?,
             _ body: (Candidate) throws -> Bool
         ) throws {
-            let (low, high, passed) = bounds(range, after: last)
+            // Without records ids need not be in the order of their names.
+            let (low, high, passed) = bounds(store.isUnrecorded ? nil : range, after: last)
             let isDescending = query.sort.isDescending
             if !needsRevision, !store.isUnrecorded, try !store.hasObjectIDs() {
                 return try scan(store, from: low, to: high, passed: passed, body)
@@ -309,7 +310,7 @@
             let cursor = try store.storedDocuments(from: low, to: high, isDescending: isDescending)
             defer { cursor.close() }
             while let stored = try cursor.next() {
-                guard let id = stored["_id"]?.stringValue, id != passed else { continue }
+                guard let id = stored["_id"].flatMap(RevisionStore.wireID(of:)), id != passed else { continue }
                 while let design = designs.last, TermOrder.order(design, id) == first {
                     designs.removeLast()
                     if try !body(Candidate(fields: ["_id": .string(design)])) { return }

@@ -42,10 +42,11 @@
             ).makeCursor()
             while let document = try cursor.next() {
                 count += 1
-                guard let stored = document["_id"], let id = RevisionStore.wireID(of: stored) else { continue }
+                guard let stored = document["_id"] else { continue }
                 state.passed = stored
                 let whole =
                     needsRevision
+                guard let id = RevisionStore.wireID(of: stored) else { continue }
                     ? try store.document(id).flatMap { try store.wholeDocument($0, includesConflicts: true) }
                     : document.withID(id)
                 if let whole, let entry = try entry(of: whole, id: id) { added.append(entry) }

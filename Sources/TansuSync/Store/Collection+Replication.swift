@@ -18,6 +18,7 @@
             try rejectInsideTransaction()
             let collection = try ReplicatedCollection.open(name, in: session.database, create: true)
             if let resolver { collection.setResolver(resolver) }
+            try collection.rejectOtherIDs()
             try collection.read { _ in }
             return collection
         }
@@ -25,7 +26,10 @@
         /// Switches replication off: removes the revisions and keeps the documents.
         ///
         /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
-        public func disableReplication() throws { try replicated().switchOff() }
+        public func disableReplication() throws {
+            try rejectInsideTransaction()
+            try ReplicatedCollection.open(name, in: session.database, create: false).switchOff()
+        }
 
         /// The revision of a document; nil when there is no such document.
         ///
@@ -90,7 +94,9 @@
 
         private func replicated() throws -> ReplicatedCollection {
             try rejectInsideTransaction()
-            return try ReplicatedCollection.open(name, in: session.database, create: false)
+            let collection = try ReplicatedCollection.open(name, in: session.database, create: false)
+            try collection.rejectOtherIDs()
+            return collection
         }
 
         private func rejectInsideTransaction() throws {

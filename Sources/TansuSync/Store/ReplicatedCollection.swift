@@ -35,6 +35,8 @@
             var compaction: RevisionStore.Compaction?
             /// The numbers of large commits of the layer itself which were not read yet.
             var own: Set<Int> = []
+            /// Whether there may be documents whose ids cannot be on the wire.
+            var mayHaveOtherIDs = true
         }
 
         /// What happened to the collection as a whole.
@@ -331,7 +333,9 @@
                 while let event = try follower.reader?.next(omitting: follower.own) {
                     switch event.change?.kind {
                     case .insert, .update, .remove:
-                        if let id = event.change?.id { follower.changes.note(id, commit: event.sequence) }
+                        guard let id = event.change?.id else { break }
+                        if RevisionStore.wireID(of: id) == nil { follower.mayHaveOtherIDs = true }
+                        follower.changes.note(id, commit: event.sequence)
                     case .collectionDropped:
                         if event.change?.collection == name { follower.end = follower.end ?? .dropped }
                     case .collectionRenamed(let newName):
@@ -357,6 +361,24 @@
 
         /// Makes a commit, and lets the reader read on from it: its number is known.
         private func findPosition() throws {
+        /// Refuses a document that was saved with an id which cannot be on the wire. The server leaves such documents out; an app is told.
+        ///
+        /// - Throws: ``ReplicationError`` that names the document.
+        func rejectOtherIDs() throws {
+            let mayHaveSome = try follower.withLock { follower in
+                try poll(&follower, since: savedPosition)
+                defer { follower.mayHaveOtherIDs = false }
+                return follower.mayHaveOtherIDs
+            }
+            guard mayHaveSome else { return }
+            do {
+                try database.read { try RevisionStore($0, name, StoreState()).rejectOtherIDs() }
+            } catch {
+                follower.withLock { $0.mayHaveOtherIDs = true }
+                throw error
+            }
+        }
+
             // Outside of the lock, which writers take inside of their transactions.
             try database.write { transaction in
                 let store = try store(transaction)

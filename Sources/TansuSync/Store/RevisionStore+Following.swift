@@ -3,7 +3,8 @@
     import TansuBSON
 
     extension RevisionStore {
-        /// Gives documents that were changed without the layer their revisions.
+        /// Gives documents that were changed without the layer their revisions. Those whose ids cannot be on the wire get none: the others
+        /// are served, and ``ReplicatedCollection/rejectOtherIDs()`` tells the app.
         ///
         /// - Parameter ids: Ids of documents in the collection that may have changed.
         func follow(_ ids: some Collection<BSONValue>) throws {
@@ -131,12 +132,8 @@
             let cursor = try documents.find().makeCursor()
             defer { cursor.close() }
             while let document = try cursor.next() {
-                guard let id = document["_id"], let wireID = Self.wireID(of: id) else {
-                    throw ReplicationError(
-                        .unusableID,
-                        "Collection \"\(name)\" has a document with the id \((document["_id"] ?? .null).extendedJSON(.relaxed)); "
-                            + "ids of replicated documents are text or ObjectIds")
-                }
+                let id = document["_id"] ?? .null
+                let wireID = try Self.validWireID(of: id, in: name)
                 try validate(document, wireID)
                 // Texts of this form are rare.
                 if case .string(let text) = id, let objectID = ObjectID(text) { digits.append((text, objectID)) }
@@ -144,6 +141,21 @@
             for (text, id) in digits where text == Self.wireID(of: .objectID(id)) {
                 if try documents.get(id) != nil { throw sameID(text) }
             }
+        }
+
+        /// The id on the wire.
+        ///
+        /// - Throws: ``ReplicationError`` when it has none.
+        static func validWireID(of id: BSONValue, in name: String) throws -> String {
+            guard let wireID = wireID(of: id) else {
+                throw ReplicationError(
+                    .unusableID,
+                    "Collection \"\(name)\" has a document with the id \(id.extendedJSON(.relaxed)); "
+                        + "ids of replicated documents are ObjectIds, or text that is not empty and does not begin with \"_\""
+                        + (id.binaryValue?.uuid == nil
+                            ? "" : "; UUIDs are stored as text with coding: .init(uuid: .string)"))
+            }
+            return wireID
         }
 
         /// The error for two documents that have one id on the wire.

@@ -13,8 +13,8 @@
 
         /// How many documents that are not deleted have ids before an id, or after it.
         package func documentCount(before id: String, isDescending: Bool) throws -> Int {
+            if isUnrecorded { return try unrecordedCount(before: id, isDescending: isDescending) }
             let filter: BSONDocument = ["_id": [isDescending ? "$gt" : "$lt": .string(id)]]
-            if isUnrecorded { return try documents.count(filter) }
             return try records.count(BSONDocument(joining: filter, ["deleted": false]))
         }
     }

@@ -114,12 +114,6 @@
                     "Document \"\(id)\" of collection \"\(name)\" has the field \"\(key)\"; "
                         + "a replicated document has no other field than \"_id\" that begins with \"_\"")
             }
-            if id.utf8.first == UInt8(ascii: "_") || id.isEmpty {
-                throw ReplicationError(
-                    .unusableID,
-                    "Collection \"\(name)\" has a document with the id \"\(id)\"; ids of replicated documents have characters, "
-                        + "and do not begin with \"_\"")
-            }
         }
     }
 

@@ -19,7 +19,7 @@
         /// Decides about conflicts that pushed revisions make.
         var resolver: ConflictResolver?
         /// Whether the collection is not replicated: its documents have no records.
-        var isUnrecorded = false
+        package internal(set) var isUnrecorded = false
         /// The timestamps of the collection, once they were read.
         var knownTimestamps: Database.Timestamps??
         /// What was read of design documents before.
@@ -85,8 +85,13 @@
 
         // MARK: Ids
 
-        /// The id on the wire; nil for one that has none.
+        /// The id on the wire; nil for one that has none: the document cannot be replicated.
         static func wireID(of id: BSONValue) -> String? {
+            text(of: id).flatMap { $0.isEmpty || $0.utf8.first == UInt8(ascii: "_") ? nil : $0 }
+        }
+
+        /// The text of an id, which is that of a design document too; nil for one that is neither text nor an ObjectId.
+        static func text(of id: BSONValue) -> String? {
             switch id {
             case .string(let text): text
             case .objectID(let id): id.description

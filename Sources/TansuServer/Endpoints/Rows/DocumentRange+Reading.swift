@@ -5,7 +5,7 @@
     extension DocumentRange {
         /// The documents of the range in its order.
         func forEach(in store: RevisionStore, _ body: (DocumentRecord) throws -> Bool) throws {
-            guard !isEmpty else { return }
+            guard !isEmpty(in: store) else { return }
             let cursor = try store.documents(from: lower, to: upper, isDescending: isDescending)
             defer { cursor.close() }
             while let record = try cursor.read() {
@@ -30,9 +30,10 @@
             return try store.documentCount(before: start, isDescending: isDescending)
         }
 
-        private var isEmpty: Bool {
+        private func isEmpty(in store: RevisionStore) -> Bool {
             if upper == "", !includesUpper { return true }
-            guard let lower, let upper else { return false }
+            // Ids that are no text have another order than their names.
+            guard !store.isUnrecorded, let lower, let upper else { return false }
             return upper.utf8.lexicographicallyPrecedes(lower.utf8)
         }
     }
