@@ -50,6 +50,7 @@
         public func run() async throws {
             defer { reportListening.finish() }
             try checkUsers()
+            try options.validate()
             let context = try await ServerContext(database: database, options: options)
             running.withLock { $0 = context }
             let router = Router(ServerRoutes.all + moreRoutes)
@@ -115,19 +116,7 @@
                     allowedMethods: router.allowedMethods(of:))
             }
             guard let tls = options.tls else { return plain }
-            do {
-                let certificates = try NIOSSLCertificate.fromPEMFile(tls.certificateFile)
-                let key = try NIOSSLPrivateKey(file: tls.keyFile, format: .pem)
-                var configuration = TLSConfiguration.makeServerConfiguration(
-                    certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
-                configuration.minimumTLSVersion = .tlsv12
-                _ = try NIOSSLContext(configuration: configuration)
-                return try .tls(plain, tlsConfiguration: configuration)
-            } catch {
-                throw ServerError(
-                    .invalidTLS,
-                    "Cannot use the certificate \"\(tls.certificateFile)\" with the key \"\(tls.keyFile)\": \(error)")
-            }
+            return try .tls(plain, tlsConfiguration: tls.configuration())
         }
 
         /// How long a database without requests stays open.

@@ -11,6 +11,7 @@ struct ServeTests {
             (["--tls-certificate", "a.pem"], "\"--tls-certificate\" and \"--tls-key\" belong together"),
             (["--tls-key", "a.pem"], "\"--tls-certificate\" and \"--tls-key\" belong together"),
             (["--password-file", "a"], "\"--password-file\" needs \"--admin\""),
+            (["--cors-credentials"], "\"--cors-credentials\" needs \"--cors-origin\""),
         ])
     func usage(words: [String], message: String) throws {
         let command = try Command.withPeople()
@@ -44,6 +45,18 @@ struct ServeTests {
                 ["serve", "people.tansu", "--port", "0", "--admin", "anna", "--password-file", "absent"], input: [])
             #expect(absent.status == 66)
             #expect(absent.error.contains("The file \"absent\" cannot be read"))
+        }
+
+        @Test("an admin who could not log in and an origin that is none are errors of usage")
+        func invalidOptions() throws {
+            let command = try Command.withPeople()
+            try command.write("secret", "correct horse")
+            for words in [["--admin", "a:b"], ["--admin", ""], ["--admin", "a", "--cors-origin", ""]] {
+                let result = try command.tansu(
+                    ["serve", "people.tansu", "--port", "0", "--password-file", "secret"] + words, input: [])
+                #expect(result.status == 64)
+                #expect(result.error.contains("INVALID_ARGUMENT"))
+            }
         }
 
         @Test("an address that others reach needs users")

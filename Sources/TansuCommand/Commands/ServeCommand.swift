@@ -82,6 +82,9 @@ struct ServeCommand: Subcommand {
         if (tlsCertificate == nil) != (tlsKey == nil) {
             throw ValidationError("\"--tls-certificate\" and \"--tls-key\" belong together")
         }
+        if corsCredentials, corsOrigin.isEmpty {
+            throw ValidationError("\"--cors-credentials\" needs \"--cors-origin\"")
+        }
         if passwordFile != nil, admin == nil { throw ValidationError("\"--password-file\" needs \"--admin\"") }
     }
 
@@ -215,6 +218,8 @@ struct ServeCommand: Subcommand {
                 self.init(
                     code: "NEEDS_USERS", message: error.message, remedy: "name a server admin with --admin",
                     status: .usage)
+            case .invalidOptions:
+                self.init(code: "INVALID_ARGUMENT", message: error.message, status: .usage)
             case .invalidTLS:
                 self.init(code: "INVALID_TLS", message: error.message, status: .invalidInput)
             case .invalidKeys:

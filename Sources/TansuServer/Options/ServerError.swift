@@ -5,6 +5,8 @@
         public enum Code: Sendable, Hashable {
             /// The address is not a loopback address, and nobody can log in.
             case needsUsers
+            /// The name or the password of an admin is invalid, or an origin is none.
+            case invalidOptions
             /// A file of the TLS identity cannot be used.
             case invalidTLS
             /// The JWK set of the options is not one.

@@ -14,7 +14,26 @@
             do {
                 try await keys.add(jwksJSON: jsonWebKeys)
             } catch {
-                throw ServerError(.invalidKeys, "The keys of bearer tokens are not a JWK set: \(error)")
+                throw ServerError(.invalidKeys, "The keys of bearer tokens are not a JWK set: \(Self.words(error))")
+            }
+        }
+
+        /// What is wrong with a JWK set.
+        private static func words(_ error: any Error) -> String {
+            func path(_ context: DecodingError.Context, _ key: (any CodingKey)? = nil) -> String {
+                let path = (context.codingPath + (key.map { [$0] } ?? [])).map {
+                    $0.intValue.map(String.init) ?? $0.stringValue
+                }
+                return path.isEmpty ? "the text" : "\"\(path.joined(separator: "."))\""
+            }
+            return switch error {
+            case DecodingError.keyNotFound(let key, let context): "\(path(context, key)) is missing"
+            case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+                "\(path(context)) has a value of another type"
+            case DecodingError.dataCorrupted(let context):
+                context.codingPath.isEmpty ? "it is not JSON" : "\(path(context)) is invalid"
+            case let error as JWTError: error.reason ?? "\(error.errorType)"
+            default: "\(error)"
             }
         }
 
