@@ -63,6 +63,7 @@
                 else run();
               }, el('div', { class: 'row middle' }, field('Since (now, 0, or a sequence)', since, 'grow'), documents.element, toggle,
                 el('button', { type: 'button', onclick: () => { body.replaceChildren(); count = 0; } }, 'Clear'))),
+              el('p', { class: 'dim' }, 'Changes have an order: “Start” makes a collection that is not replicated a replicated one.'),
               state, problem, changes]);
             }
 
