@@ -49,8 +49,8 @@
         /// - Throws: ``ServerError`` when it cannot start, `TansuError` when the database cannot be written.
         public func run() async throws {
             defer { reportListening.finish() }
-            try checkUsers()
             try options.validate()
+            try checkUsers()
             let context = try await ServerContext(database: database, options: options)
             running.withLock { $0 = context }
             let router = Router(ServerRoutes.all + moreRoutes)
@@ -76,6 +76,8 @@
                 try await run(server, context)
             } catch let error as IOError {
                 throw ServerError(.cannotListen, "Cannot listen at \(options.host):\(options.port): \(error)")
+            } catch SocketAddressError.unknown(let host, _) {
+                throw ServerError(.cannotListen, "Cannot listen at \(host): there is no such address")
             }
         }
 

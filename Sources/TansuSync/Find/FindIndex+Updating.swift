@@ -20,6 +20,8 @@
         func update(_ store: RevisionStore) throws -> Bool {
             let newest = store.info().updateSequence
             let saved = try state(store.transaction, store.name)
+            // Entries without a state are of a former collection of the name.
+            if saved == nil { try store.transaction.dropCollection(entries) }
             var state = saved ?? State(sequence: newest, passed: Self.beforeTexts)
             if state.passed != nil {
                 try build(store, &state)
@@ -44,9 +46,9 @@
                 count += 1
                 guard let stored = document["_id"] else { continue }
                 state.passed = stored
+                guard let id = RevisionStore.wireID(of: stored) else { continue }
                 let whole =
                     needsRevision
-                guard let id = RevisionStore.wireID(of: stored) else { continue }
                     ? try store.document(id).flatMap { try store.wholeDocument($0, includesConflicts: true) }
                     : document.withID(id)
                 if let whole, let entry = try entry(of: whole, id: id) { added.append(entry) }

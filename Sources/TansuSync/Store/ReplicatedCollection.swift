@@ -33,10 +33,10 @@
             var resolver: ConflictResolver?
             /// The compaction under way.
             var compaction: RevisionStore.Compaction?
-            /// The numbers of large commits of the layer itself which were not read yet.
-            var own: Set<Int> = []
             /// Whether there may be documents whose ids cannot be on the wire.
             var mayHaveOtherIDs = true
+            /// The numbers of large commits of the layer itself which were not read yet.
+            var own: Set<Int> = []
         }
 
         /// What happened to the collection as a whole.
@@ -359,8 +359,6 @@
             }
         }
 
-        /// Makes a commit, and lets the reader read on from it: its number is known.
-        private func findPosition() throws {
         /// Refuses a document that was saved with an id which cannot be on the wire. The server leaves such documents out; an app is told.
         ///
         /// - Throws: ``ReplicationError`` that names the document.
@@ -379,6 +377,8 @@
             }
         }
 
+        /// Makes a commit, and lets the reader read on from it: its number is known.
+        private func findPosition() throws {
             // Outside of the lock, which writers take inside of their transactions.
             try database.write { transaction in
                 let store = try store(transaction)
