@@ -139,6 +139,33 @@
             }
         }
 
+        @Test("A revision may be a generation and a dash only")
+        @available(macOS 14, *)
+        func emptyHashes() async throws {
+            try await RunningServer.run { (server: RunningServer) async throws in
+                func post(_ path: String, _ body: String) async throws -> HTTPAnswer {
+                    try await server.answer("POST", path, Self.json, body: body)
+                }
+                #expect(try await server.answer("PUT", "/d").status == 201)
+                let pushed = try await post(
+                    "/d/_bulk_docs",
+                    #"{"docs":[{"_id":"a","_rev":"1-","n":1},{"_id":"b","_revisions":{"start":2,"ids":["x",""]}}],"#
+                        + #""new_edits":false}"#)
+                #expect(pushed.status == 201 && pushed.text == "[]\n", "\(pushed.text)")
+                #expect(try await server.answer("GET", "/d/a?rev=1-").text == #"{"_id":"a","_rev":"1-","n":1}"# + "\n")
+                #expect(try await server.answer("GET", "/d/b?revs=true").text.contains(#""ids":["x",""]"#))
+                let missing = try await post("/d/_revs_diff", #"{"a":["1-","2-"]}"#)
+                #expect(missing.text == #"{"a":{"missing":["2-"],"possible_ancestors":["1-"]}}"# + "\n")
+                let edited = try await server.answer("PUT", "/d/a?rev=1-", Self.json, body: #"{"n":2}"#)
+                #expect(edited.status == 201 && edited.text.contains(#""rev":"2-"#), "\(edited.text)")
+                let attached = try await post(
+                    "/d/_bulk_docs", #"{"docs":[{"_id":"c","_rev":"3-"}],"new_edits":false}"#)
+                #expect(attached.status == 201)
+                #expect(try await server.answer("PUT", "/d/c/note?rev=3-", Self.json, body: "1").status == 201)
+                #expect(try await server.answer("DELETE", "/d/a?rev=1-").status == 409)
+            }
+        }
+
         @Test("The session's cookie is for requests of its own site, unless pages of others may log in over TLS")
         func cookies() {
             let lax = SessionCookie.field("x", lifetime: .seconds(1), isSecure: false)

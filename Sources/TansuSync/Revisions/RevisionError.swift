@@ -13,8 +13,6 @@
             case generationTooSmall
             /// The generation is larger than ``Revision/maximumGeneration``.
             case generationTooLarge
-            /// Nothing follows the dash.
-            case emptyHash
             /// The hash has 32 characters that are not all hex digits, or a character that a hash cannot have.
             case invalidHash
             /// The hash is longer than ``Revision/maximumHashLength``.

@@ -9,7 +9,7 @@
     enum RevisionHash: Sendable, Hashable {
         /// Sixteen bytes, as two numbers with the most significant byte first.
         case bytes16(UInt64, UInt64)
-        /// Characters of ASCII; never sixteen or thirty-two.
+        /// Characters of ASCII, or none; never sixteen or thirty-two.
         case text([UInt8])
     }
 
@@ -18,7 +18,6 @@
 
         /// Reads the part of a revision after the dash.
         init(utf8: some Collection<UInt8>) throws(RevisionError) {
-            guard !utf8.isEmpty else { throw RevisionError(.emptyHash, "The revision has no hash after the dash") }
             guard utf8.count <= Self.maximumLength else {
                 throw RevisionError(.hashTooLong, "The hash of the revision is longer than \(Self.maximumLength) bytes")
             }

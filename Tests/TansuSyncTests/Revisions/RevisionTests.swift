@@ -7,7 +7,7 @@
         private static let digits = "917fa2381192822767f010b95b45325b"
 
         @Test(arguments: [
-            "1-abc", "3-\(digits)", "9007199254740991-x", "12-a-b", "2-\(String(repeating: "h", count: 255))",
+            "1-", "1-abc", "3-\(digits)", "9007199254740991-x", "12-a-b", "2-\(String(repeating: "h", count: 255))",
         ])
         func textOfARevisionIsReadAndWritten(_ text: String) throws {
             #expect(try Revision(Substring(text)).description == text)
@@ -22,7 +22,7 @@
             ("١-b", .invalidGeneration), ("--1-b", .invalidGeneration), ("0-abc", .generationTooSmall),
             ("-1-abc", .generationTooSmall), ("-99999999999999999999-abc", .generationTooSmall),
             ("9007199254740992-a", .generationTooLarge), ("9223372036854775807-a", .generationTooLarge),
-            ("99999999999999999999-a", .generationTooLarge), ("1-", .emptyHash), ("1-a b", .invalidHash),
+            ("99999999999999999999-a", .generationTooLarge), ("1-a b", .invalidHash),
             ("1-\"a\"", .invalidHash), ("1-a\\", .invalidHash), ("1-\u{0}", .invalidHash), ("1-é", .invalidHash),
             ("1-\(String(repeating: "g", count: 32))", .invalidHash),
             ("1-+\(String(repeating: "a", count: 31))", .invalidHash),
@@ -63,10 +63,11 @@
             #expect(path.revisions.map(\.description) == ["4-d", "3-c", "2-b"])
             #expect(path.revision.description == "4-d")
             #expect(path.ids == ["d", "c", "b"])
+            #expect(try RevisionPath(start: 2, ids: ["", "b"]).revision.description == "2-")
         }
 
         @Test(arguments: [
-            (0, ["a"]), (1, []), (1, ["b", "a"]), (-3, ["a"]), (.max, ["a"]), (2, ["b", ""]), (2, ["b", "a b"]),
+            (0, ["a"]), (1, []), (1, ["b", "a"]), (-3, ["a"]), (.max, ["a"]), (2, ["b", "a b"]),
         ])
         func pathsThatCannotBeAreRejected(_ start: Int, _ ids: [String]) {
             #expect(throws: RevisionError.self) { try RevisionPath(start: start, ids: ids) }

@@ -79,7 +79,7 @@
         @Test(arguments: [
             ("unknown flag", [0b10101, 0, 1, 1, 0x61]), ("unknown status", [0b0111, 0, 1, 1, 0x61]),
             ("no parent", [0b1101, 1, 0x61]), ("parent before the first", [0b0101, 2, 1, 0x61]),
-            ("generation 0", [0b0101, 0, 0, 1, 0x61]), ("empty hash", [0b0101, 0, 1, 0]),
+            ("generation 0", [0b0101, 0, 0, 1, 0x61]),
             ("sixteen characters", [0b0101, 0, 1, 16] + [UInt8](repeating: 0x61, count: 16)),
             ("thirty-two digits", [0b0101, 0, 1, 32] + [UInt8](repeating: 0x61, count: 32)),
             ("control character", [0b0101, 0, 1, 1, 7]), ("leaf without a body", [0b0100, 0, 1, 1, 0x61]),

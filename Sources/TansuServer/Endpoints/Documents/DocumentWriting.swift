@@ -52,8 +52,9 @@
                 return pushed.path.revision
             }
             var edit = try DocumentEdit(id, document, revision, uploads)
-            // Without `_rev` CouchDB does not ask whether the parent in `_revisions` exists.
-            edit.allowsUnknownParent = document.path != nil && !document.hasRevision
+            // Without `_rev`, or with one that is a generation only, CouchDB does not ask whether the parent of a new document exists.
+            edit.allowsUnknownParent =
+                (document.path != nil && !document.hasRevision) || edit.parent?.hashText.isEmpty == true
             return try await Self.save(edit, collection)
         }
 
