@@ -89,9 +89,13 @@ extension Session {
         try name.rejectOwnCollection()
         try newName.rejectOwnCollection()
         try checkMayWrite()
+        if transaction == nil, try isReplicated(name) {
+            return try database.writeInCall { try $0.session.renameCollection(name, to: newName) }
+        }
         try changing(name) { session in
             try session.engine.renameCollection(name, to: newName)
             try session.moveSchema(of: name, to: newName)
+            try session.moveReplication(of: name, to: newName)
         }
     }
 

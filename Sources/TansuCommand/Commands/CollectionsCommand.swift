@@ -109,6 +109,8 @@ struct CollectionsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Renames a collection.",
             discussion: """
+                A replicated collection keeps its revisions and attachments.
+
                 EXAMPLE:
                   tansu collections rename people.tansu crowd friends
                 """
@@ -122,7 +124,6 @@ struct CollectionsCommand: ParsableCommand {
             try OpenDatabase.with(target, .write) { opened in
                 try opened.checkCollection(target.collection)
                 try OwnedCollection.check(newName)
-                try OwnedCollection.checkName(of: target.collection, in: opened.database)
                 try opened.database.renameCollection(target.collection, to: newName)
                 try printResult(
                     ["collection": .string(newName)],

@@ -32,10 +32,7 @@
             guard let password = password.stringValue else { throw HTTPFailure.forbidden("Password must be a string.") }
             let hash = try await server.authenticator.passwords.hash(
                 password, iterations: server.options.passwordIterations)
-            var fields = fields
-            for member in ["password", "password_sha"] { fields.removeValue(forKey: member) }
-            for (key, value) in hash.members { fields[key] = value }
-            return fields
+            return hash.stored(in: fields)
         }
 
         /// - Throws: ``HTTPFailure`` with 404 when the document is the account of somebody else.

@@ -5,7 +5,7 @@
     import _CryptoExtras
 
     /// A password as it is stored: a key derived from it by PBKDF2, in the members that CouchDB's user documents have.
-    struct PasswordHash: Sendable, Hashable {
+    package struct PasswordHash: Sendable, Hashable {
         /// The function that PBKDF2 iterates; user documents that are older than CouchDB 3.4 have SHA-1.
         enum Function: String, Sendable {
             case sha1 = "sha"
@@ -31,7 +31,7 @@
         let derivedKey: [UInt8]
 
         /// Derives a key from a new password, with a salt of its own. Slow on purpose.
-        init(password: String, iterations: Int) throws {
+        package init(password: String, iterations: Int = ServerOptions().passwordIterations) throws {
             function = .sha256
             self.iterations = iterations
             salt = randomHex(byteCount: 16)
@@ -58,6 +58,14 @@
                 "password_scheme": "pbkdf2", "pbkdf2_prf": .string(function.rawValue), "salt": .string(salt),
                 "iterations": BSONValue(iterations), "derived_key": .string(hex(derivedKey)),
             ]
+        }
+
+        /// An account with this instead of its password.
+        package func stored(in account: BSONDocument) -> BSONDocument {
+            var account = account
+            for member in ["password", "password_sha"] { account.removeValue(forKey: member) }
+            for (key, value) in members { account[key] = value }
+            return account
         }
 
         /// Whether it is the hash of a password. Slow on purpose, and as slow for a wrong one.

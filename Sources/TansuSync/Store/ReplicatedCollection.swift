@@ -16,6 +16,8 @@
         private let isOn = Locked(false)
         private let waiters = SequenceWaiters()
         private let definitions = FindIndexDefinitions()
+        /// The instance of the collection that is followed.
+        private let instance = Locked<String?>(nil)
 
         /// What was read of the change stream.
         private struct Follower {
@@ -395,24 +397,24 @@
         /// Follows what the app did with the collection as a whole.
         private func settleEnd() throws {
             guard let end = follower.withLock(\.end), end != .settled else { return }
+            // Another collection may have the name by now, with its revisions.
+            guard try keepsFollowed() else { return markAsDropped() }
             switch end {
             case .renamed(let newName):
-                try database.write { transaction in
-                    guard let state = try transaction.collection(StoreNames.states).get(name) else { return }
-                    for (old, new) in zip(StoreNames.all(name), StoreNames.all(newName)) {
-                        try transaction.renameCollection(old, to: new)
-                    }
-                    try FindIndexNames.drop(name, transaction)
-                    try transaction.collection(StoreNames.states).remove(id: name)
-                    // Everything is compared under the new name.
-                    var renamed = try StoreState(state)
-                    renamed.followed = 0
-                    try transaction.collection(StoreNames.states).save(renamed.document(newName))
-                }
+                // The C library renames the collection alone.
+                try database.write { try $0.session.moveReplication(of: name, to: newName) }
                 markAsDropped()
             case .dropped: try dropRevisions(alsoDocuments: false)
             case .settled: break
             }
+        }
+
+        /// Whether what is kept under the name, if there is anything, is of the collection that was followed.
+        private func keepsFollowed() throws -> Bool {
+            guard let followed = instance.withLock({ $0 }),
+                let state = try database.collection(StoreNames.states).get(name)
+            else { return true }
+            return try StoreState(state).instance == followed
         }
 
         private func rejectIfEnded() throws {
@@ -426,6 +428,7 @@
             guard let state = try database.collection(StoreNames.states).get(name).map({ try StoreState($0) }) else {
                 return 0
             }
+            instance.withLock { $0 = state.instance }
             return state.hasExactRevpos ? state.followed : 0
         }
 
