@@ -133,24 +133,6 @@
                 }
                 #expect(try people.count() == 1)
             }
-            // Renaming one that is replicated.
-            let short = try database.collection("short")
-            try short.save(["_id": "x", "n": 1])
-            let replicated = try short.enableReplication()
-            let first = try short.revision(of: "x")
-            try database.renameCollection("short", to: String(repeating: "q", count: 115))
-            try withExtendedLifetime(replicated) {
-                let renamed = try database.collection(String(repeating: "q", count: 115))
-                #expect(try renamed.get("x") == ["_id": "x", "n": 1])
-                do {
-                    let revision = try renamed.revision(of: "x")
-                    #expect(revision == first)
-                } catch let error as ReplicationError {
-                    #expect(!error.description.isEmpty)
-                } catch let error as TansuError {
-                    #expect(error.code == .invalidName || error.code == .notFound, "\(error)")
-                }
-            }
         }
 
         @Test("A feed ends with its database, and the next of that name begins anew", .timeLimit(.minutes(5)))

@@ -174,5 +174,28 @@
             let third: Mango.Answer = try collection.find(query)
             #expect(third.documents.count == 10 && third.warning != nil)
         }
+
+        @Test("After a renaming the indexes are built again, for both names", arguments: [6, 100])
+        func renaming(_ length: Int) throws {
+            let database = try Database(.memory)
+            let name = String(repeating: "p", count: length)
+            func found(_ name: String) throws -> [String?] {
+                let collection = try ReplicatedCollection.open(name, in: database, create: true)
+                let query = try Mango.Query(["selector": ["a": ["$gt": 0]]])
+                return try collection.find(query).documents.map { $0["_id"]?.stringValue }
+            }
+            func fill(_ id: String) throws {
+                let collection = try ReplicatedCollection.open(name, in: database, create: true)
+                for result in try collection.write({ try $0.save([design("one", ["a"])]) }) { _ = try result.get() }
+                try database.collection(name).save(["_id": .string(id), "a": 1])
+            }
+            try fill("old")
+            #expect(try found(name) == ["old"])
+            try database.renameCollection(name, to: "other")
+            #expect(try found("other") == ["old"])
+            try fill("new")
+            #expect(try found(name) == ["new"])
+            #expect(try found("other") == ["old"])
+        }
     }
 #endif

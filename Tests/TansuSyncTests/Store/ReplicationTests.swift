@@ -26,6 +26,43 @@
             #expect(try !database.collectionNames().contains { $0.hasPrefix("tansu.revisions.numbers") })
         }
 
+        @Test(
+            "A document whose id cannot be replicated is refused at the next look after it was saved, until it is removed",
+            arguments: [
+                5, .double(.nan), true, "", "_x", .binary(BSONBinary([1])), BSONValue(UUID()), ["a": 1], .date(0), .minKey,
+                .maxKey,
+            ] as [BSONValue])
+        func savedLater(_ id: BSONValue) throws {
+            for reopens in [false, true] {
+                let folder = try TemporaryFolder()
+                let path = folder.path("db")
+                var database = try Database(path: path)
+                let looks: [(Database.Collection<BSONDocument>) throws -> Void] = [
+                    { _ = try $0.revision(of: "a") }, { _ = try $0.conflicted() }, { try $0.enableReplication() },
+                ]
+                try database.collection("notes").enableReplication()
+                try database.collection("notes").save([["_id": "a"], ["_id": id]])
+                if reopens {
+                    try database.close()
+                    database = try Database(path: path)
+                }
+                for look in looks { #expect(error { try look(database.collection("notes")) } == .unusableID) }
+                try database.collection("notes").remove(id: id)
+                for look in looks { try look(database.collection("notes")) }
+                #expect(try database.collection("notes").revision(of: "a")?.generation == 1)
+                try database.close()
+            }
+        }
+
+        @Test("The refusal of a UUID says how it can be stored")
+        func savedUUID() throws {
+            let notes = try Database(.memory).collection("notes")
+            try notes.enableReplication()
+            try notes.save(["_id": BSONValue(UUID())])
+            let error = #expect(throws: ReplicationError.self) { try notes.conflicted() }
+            #expect(error?.description.contains("coding: .init(uuid: .string)") ?? false)
+        }
+
         @Test("Without replication there are no collections of the layer")
         func untouched() throws {
             let database = try Database(.memory)
@@ -411,6 +448,90 @@
             try persons.save(["_id": "b"])
             #expect(try persons.revision(of: "a")?.generation == 2 && persons.revision(of: "b")?.generation == 1)
             #expect(try !database.collectionNames().contains { $0.hasSuffix(".people") })
+        }
+
+        @Test(
+            "Renaming moves the revisions in its commit, also when nobody follows the collection",
+            arguments: [false, true])
+        func renamingAlone(_ isInTransaction: Bool) throws {
+            let database = try Database(.memory)
+            let people = try database.collection("people")
+            try people.enableReplication()
+            try people.save([["_id": "a", "n": 1], ["_id": "b", "n": 1]])
+            #expect(try people.revision(of: "a")?.generation == 1)
+            // Nobody has looked at this one.
+            try people.save(["_id": "a", "n": 2])
+            if isInTransaction {
+                try database.write { try $0.renameCollection("people", to: "persons") }
+            } else {
+                try database.renameCollection("people", to: "persons")
+            }
+            let names = try database.collectionNames()
+            #expect(names.filter { $0.hasSuffix(".people") }.isEmpty, "\(names)")
+            #expect(names.filter { $0.hasSuffix(".persons") }.count == 4, "\(names)")
+            let persons = try database.collection("persons")
+            #expect(try persons.revision(of: "a")?.generation == 2 && persons.revision(of: "b")?.generation == 1)
+            // And back, with another one under the name that was not replicated.
+            try people.save(["_id": "c"])
+            #expect(error { _ = try people.revision(of: "c") } == .notReplicated)
+            try database.dropCollection("people")
+            try database.renameCollection("persons", to: "people")
+            #expect(try people.revision(of: "a")?.generation == 2)
+        }
+
+        @Test("A collection takes the name of one that was dropped, and not its revisions")
+        func renamingToAFormerName() throws {
+            let database = try Database(.memory)
+            let (people, former) = (try database.collection("people"), try database.collection("former"))
+            let followed = try former.enableReplication()
+            try former.save(["_id": "a", "of": "former"])
+            try former.attachments(of: "a").add([1], name: "x")
+            for n in 1...3 {
+                try former.save(["_id": "a", "n": .int32(Int32(n))])
+                #expect(try former.revision(of: "a") != nil)
+            }
+            try people.enableReplication()
+            try people.save(["_id": "a"])
+            try people.attachments(of: "a").add([2], name: "y")
+            let revision = try #require(try people.revision(of: "a"))
+            // Nobody follows that, before another one has the name.
+            try database.dropCollection("former")
+            try database.renameCollection("people", to: "former")
+            #expect(error { _ = try followed.read { _ in } } == .notReplicated)
+            #expect(try former.revision(of: "a") == revision)
+            #expect(try former.attachments(of: "a").list().map(\.name) == ["y"])
+            #expect(try former.attachments(of: "a").bytes(of: "y") == [2])
+            #expect(try database.removeUnusedAttachments() == 1)
+            #expect(try former.revision(of: "a") == revision)
+        }
+
+        @Test("A name that is too long for what belongs to the collection is refused, and nothing is renamed")
+        func renamingToALongName() throws {
+            let database = try Database(.memory)
+            let people = try database.collection("people")
+            try people.enableReplication()
+            try people.save(["_id": "a"])
+            let revision = try people.revision(of: "a")
+            let error = #expect(throws: TansuError.self) {
+                try database.renameCollection("people", to: String(repeating: "n", count: 103))
+            }
+            #expect(error?.code == .invalidName && error?.message.contains("102") == true)
+            #expect(try people.revision(of: "a") == revision)
+            let longest = String(repeating: "n", count: 102)
+            try database.renameCollection("people", to: longest)
+            #expect(try database.collection(longest).revision(of: "a") == revision)
+        }
+
+        @Test("A renaming by the C library is followed")
+        func renamingInC() throws {
+            let database = try Database(.memory)
+            let people = try database.collection("people")
+            let replicated = try people.enableReplication()
+            try people.save(["_id": "a"])
+            let revision = try people.revision(of: "a")
+            _ = try database.executeJSON(#"{"op": "renameCollection", "collection": "people", "to": "persons"}"#)
+            #expect(self.error { _ = try replicated.read { _ in } } == .notReplicated)
+            #expect(try database.collection("persons").revision(of: "a") == revision)
         }
 
         @Test("A dropped collection is not replicated any more, and a new one begins again")
