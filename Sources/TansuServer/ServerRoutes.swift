@@ -3,6 +3,7 @@
     enum ServerRoutes {
         static let all: [Route] =
             WelcomeEndpoints.routes + UUIDEndpoint.routes + SessionEndpoint.routes + NodeEndpoints.routes
-            + DatabaseListEndpoints.routes + InspectorEndpoint.routes + CollectionRoutes.all
+            + DatabaseListEndpoints.routes + [DatabaseUpdatesEndpoint.route] + InspectorEndpoint.routes
+            + CollectionRoutes.all
     }
 #endif

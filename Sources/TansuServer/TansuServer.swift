@@ -9,6 +9,7 @@
     import ServiceLifecycle
     import Tansu
     import TansuBSON
+    import TansuSync
 
     /// The HTTP API of CouchDB for the collections of a database, as a service.
     ///
@@ -75,7 +76,7 @@
             do {
                 try await run(server, context)
             } catch let error as IOError {
-                throw ServerError(.cannotListen, "Cannot listen at \(options.host):\(options.port): \(error)")
+                throw ServerError(.cannotListen, "Cannot listen at \(options.host):\(options.port): \(error.words)")
             } catch SocketAddressError.unknown(let host, _) {
                 throw ServerError(.cannotListen, "Cannot listen at \(host): there is no such address")
             }
@@ -136,6 +137,7 @@
                 tasks.addTask {
                     while (try? await Task.sleep(for: Self.unusedTime)) != nil {
                         context.collections.closeUnused(for: Self.unusedTime)
+                        context.updates.tidy()
                     }
                     return false
                 }

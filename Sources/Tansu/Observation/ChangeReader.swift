@@ -9,13 +9,11 @@ extension Database {
         /// - Parameters:
         ///   - database: The database.
         ///   - since: The number of the last commit that is not delivered; the newest when nil.
-        ///   - collections: Which collections.
+        ///   - collections: Which collections; all when nil.
         /// - Throws: ``TansuError`` with `.notFound` when the events after the number are no longer complete.
-        package init(_ database: Database, since: Int?, collections: [String]) throws {
-            let options: BSONDocument = [
-                "before": false, "after": false,
-                "collections": .array(BSONArray(collections.map { BSONValue($0) })),
-            ]
+        package init(_ database: Database, since: Int?, collections: [String]?) throws {
+            var options: BSONDocument = ["before": false, "after": false]
+            options["collections"] = collections.map { .array(BSONArray($0.map { BSONValue($0) })) }
             feed = OwnedFeed(try EngineFeed(database.engine, since: since, options: options))
         }
 

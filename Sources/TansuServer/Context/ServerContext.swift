@@ -14,6 +14,7 @@
         package let connections: Connections
         package let metrics = ServerMetrics()
         package let collections: OpenCollections
+        package let updates: DatabaseUpdates
         package let replications = ReplicationJobs(limit: 100)
         /// What the database is as a server: 32 hex digits that stay the same.
         package let uuid: String
@@ -28,6 +29,7 @@
             feeds = Feeds(limit: options.limits.feeds)
             connections = Connections(limit: options.limits.connections)
             collections = OpenCollections(database)
+            updates = try DatabaseUpdates(database)
             let identity = try await ServerIdentity(database)
             uuid = identity.uuid
             authenticator = try await Authenticator(
