@@ -5,7 +5,7 @@
 
         private static let routes: [Route] =
             [DatabaseEndpoint.route, BulkDocsEndpoint.route, BulkGetEndpoint.route, ChangesEndpoint.route]
-            + RevisionsDifferenceEndpoint.routes + AllDocsEndpoint.routes + [LocalDocsEndpoint.route]
+            + RevisionsDifferenceEndpoint.routes + AllDocsEndpoint.routes + LocalDocsEndpoint.routes
             + SettingsEndpoints.routes + MaintenanceEndpoints.routes + DesignEndpoint.routes
             + FindEndpoint.routes + IndexEndpoint.routes + ReplicateEndpoint.routes + [
                 DatabasesInfoEndpoint.route, DocumentEndpoint.route,

@@ -15,7 +15,7 @@
             let text = BSONValue(names.map { .string($0) }).extendedJSON() + "\n"
             let tag = "\"\(hex(hmac(text, key: [])).prefix(25))\""
             let headers = HTTPFields.json.merging([.eTag: tag])
-            if request[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
+            if request.hasCurrent(tag) { return Response(status: .notModified, headers: headers) }
             return .streamed(headers: headers) { stream in try await stream.write(text) }
         }
 

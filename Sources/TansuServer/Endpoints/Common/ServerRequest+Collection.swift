@@ -30,9 +30,12 @@
             return AcceptedTypes(text).contains(type)
         }
 
-        /// The quoted entity tag is one that the client has already.
+        /// The quoted entity tag is one that the client has already. Proxies that compress answers make tags weak.
         func hasCurrent(_ entityTag: String) -> Bool {
-            self[.ifNoneMatch]?.parts(separatedBy: ",").contains { $0.trimmingSpaces == entityTag } ?? false
+            self[.ifNoneMatch]?.parts(separatedBy: ",").contains { part in
+                let tag = part.trimmingSpaces
+                return (tag.dropping(prefix: "W/") ?? tag) == entityTag
+            } ?? false
         }
     }
 

@@ -68,12 +68,14 @@
         private static func post(_ request: ServerRequest) async throws -> Response {
             try request.requireJSONContentType()
             let document = try WireDocument(json: try await request.bytes())
+            // Under a name of its own a copy of a document is a new one, whatever its revision.
+            let parent = document.id == nil ? nil : document.revision
             let id = document.id ?? NewDocumentID.make()
             let isBatch = request.query["batch"] == "ok"
             let location: HTTPFields = [.location: DocumentWriting.documentURL(request, id)]
             if id.hasPrefix(DocumentName.localPrefix) {
                 let saved = try await LocalDocumentEndpoint.save(
-                    request, id, document.localFields, document.revision?.text, isDeleted: document.isDeleted, location,
+                    request, id, document.localFields, parent?.text, isDeleted: document.isDeleted, location,
                     status: .created)
                 return isBatch ? accepted(id) : saved
             }
@@ -82,7 +84,7 @@
             let uploads = AttachmentUploads(request)
             defer { uploads.release() }
             let prepared = try await request.prepared(document, id)
-            let edit = try DocumentEdit(id, prepared, document.revision, uploads)
+            let edit = try DocumentEdit(id, prepared, parent, uploads)
             if isBatch {
                 _ = try? await DocumentWriting.save(edit, collection)
                 return accepted(id)

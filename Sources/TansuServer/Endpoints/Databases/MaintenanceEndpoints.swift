@@ -11,7 +11,7 @@
             Route("/:db/_compact/:design", allow: "POST", [.post: .init(.databaseAdmin, compactDesign)]),
             Route("/:db/_view_cleanup", allow: "POST", [.post: .init(.databaseAdmin, cleanUp)]),
             Route("/:db/_ensure_full_commit", allow: "POST", [.post: .init(ensureCommit)]),
-            Route("/:db/_purge", allow: "POST", [.post: .init(.databaseAdmin, purge)]),
+            Route("/:db/_purge", allow: "POST", [.post: .init(.serverAdmin, purge)]),
             Route("/:db/_shards", allow: "GET", [.get: .init(shards)]),
             Route("/:db/_sync_shards", allow: "POST", [.post: .init(.serverAdmin, syncShards)]),
         ]

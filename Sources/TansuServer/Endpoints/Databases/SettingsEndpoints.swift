@@ -15,7 +15,7 @@
                 [.get: .init(limit), .put: .init(.databaseAdmin, setLimit)]),
             Route(
                 "/:db/_purged_infos_limit", allow: "PUT,GET",
-                [.get: .init(purgedLimit), .put: .init(.databaseAdmin, setPurgedLimit)]),
+                [.get: .init(.serverAdmin, purgedLimit), .put: .init(.serverAdmin, setPurgedLimit)]),
         ]
 
         private static func security(_ request: ServerRequest) async throws -> Response {

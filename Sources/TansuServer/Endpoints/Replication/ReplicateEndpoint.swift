@@ -93,7 +93,7 @@
                     .internalServerError, "db_not_found",
                     "could not open \(isSource ? wanted.source.text : wanted.target.text)")
             case .unauthorized: return HTTPFailure(.internalServerError, "unauthorized", error.description)
-            case .forbidden: return HTTPFailure(.internalServerError, "forbidden", error.description)
+            case .forbidden: return .forbidden(error.description)
             default: return HTTPFailure(.internalServerError, "replication_failed", error.description)
             }
         }

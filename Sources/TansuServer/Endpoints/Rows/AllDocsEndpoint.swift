@@ -36,24 +36,7 @@
         }
 
         private static func queries(_ request: ServerRequest, _ scope: DocumentScope) async throws -> Response {
-            let body = try await request.jsonObject()
-            guard let list = body["queries"] else {
-                throw HTTPFailure.badRequest("POST body must include `queries` parameter.")
-            }
-            guard case .array(let array) = list else {
-                throw HTTPFailure.badRequest("`queries` member must be an array.")
-            }
-            let queries = try array.map { element in
-                guard case .document(let members) = element else {
-                    throw HTTPFailure.badRequest("`queries` member must be an array of objects.")
-                }
-                var query = RowsQuery()
-                try query.take(request.query)
-                try query.take(members)
-                try query.validate()
-                return query
-            }
-            return try await answer(queries, scope, request, isList: true)
+            try await answer(RowsQuery.list(of: request), scope, request, isList: true)
         }
 
         private static func answer(

@@ -4,14 +4,18 @@
     import TansuBSON
     import TansuSync
 
-    /// `/{db}/_local_docs`: the documents that are not replicated.
+    /// `/{db}/_local_docs` and its `/queries`: the documents that are not replicated.
     enum LocalDocsEndpoint {
-        static let route = Route("/:db/_local_docs", allow: "GET,HEAD,POST", [.get: .init(get), .post: .init(post)])
+        static let routes = [
+            Route("/:db/_local_docs", allow: "GET,HEAD,POST", [.get: .init(get), .post: .init(post)]),
+            Route("/:db/_local_docs/queries", allow: "POST", [.post: .init(queries)]),
+        ]
 
         private static func get(_ request: ServerRequest) async throws -> Response {
             var query = RowsQuery()
             try query.take(request.query)
-            return try await answer(query, request)
+            try query.validate()
+            return try await answer([query], request, isList: false)
         }
 
         private static func post(_ request: ServerRequest) async throws -> Response {
@@ -19,30 +23,45 @@
             var query = RowsQuery()
             try query.take(try await request.jsonObject())
             try query.take(request.query)
-            return try await answer(query, request)
+            try query.validate()
+            return try await answer([query], request, isList: false)
         }
 
-        private static func answer(_ query: RowsQuery, _ request: ServerRequest) async throws -> Response {
-            try query.validate()
+        private static func queries(_ request: ServerRequest) async throws -> Response {
+            try await answer(RowsQuery.list(of: request), request, isList: true)
+        }
+
+        private static func answer(
+            _ queries: [RowsQuery], _ request: ServerRequest, isList: Bool
+        ) async throws -> Response {
             let collection = try request.collection()
-            let rows = try await collection.read { store in try Self.rows(query, in: store) }
+            let lists = try await collection.read { store in
+                try queries.map { (query: $0, rows: try rows($0, in: store)) }
+            }
             return .streamed { stream in
-                try await stream.write("{\"total_rows\":null,\"offset\":null,\"rows\":[")
-                for (index, row) in rows.enumerated() {
-                    try await stream.write(index == 0 ? "\r\n" : ",\r\n")
-                    try await stream.write(row)
+                if isList { try await stream.write("{\"results\":[\r\n") }
+                for (number, list) in lists.enumerated() {
+                    if number > 0 { try await stream.write(",\r\n") }
+                    try await stream.write("{\"total_rows\":null,\"offset\":null,")
+                    if list.query.includesSequence { try await stream.write("\"update_seq\":null,") }
+                    try await stream.write("\"rows\":[")
+                    for (index, row) in list.rows.enumerated() {
+                        try await stream.write(index == 0 ? "\r\n" : ",\r\n")
+                        try await stream.write(row)
+                    }
+                    try await stream.write("\r\n]}")
                 }
-                try await stream.write("\r\n]}\n")
+                try await stream.write(isList ? "\r\n]}\n" : "\n")
             }
         }
 
-        /// There are few of them: one for each replication.
+        /// There are few of them: one for each replication. A key that is no name of such a document has no row.
         private static func rows(_ query: RowsQuery, in store: RevisionStore) throws -> [[UInt8]] {
             if let keys = query.keys {
                 let wanted = query.isDescending ? keys.reversed() : keys
-                return try wanted.dropFirst(query.skip).prefix(query.limit ?? .max).map { key in
-                    guard case .string(let id) = key, let local = try store.local(id) else { return missing(key) }
-                    return row(local, query)
+                return try wanted.dropFirst(query.skip).prefix(query.limit ?? .max).compactMap { key in
+                    guard let id = key.stringValue, id.hasPrefix(DocumentName.localPrefix) else { return nil }
+                    return try store.local(id).map { row($0, query) } ?? missing(key)
                 }
             }
             let range = DocumentRange(query, .all)

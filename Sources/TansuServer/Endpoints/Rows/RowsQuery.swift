@@ -21,6 +21,27 @@
         private var isGrouping = false
         private var isReducing = false
 
+        /// The queries of a request to `/queries`.
+        static func list(of request: ServerRequest) async throws -> [RowsQuery] {
+            let body = try await request.jsonObject()
+            guard let list = body["queries"] else {
+                throw HTTPFailure.badRequest("POST body must include `queries` parameter.")
+            }
+            guard case .array(let array) = list else {
+                throw HTTPFailure.badRequest("`queries` member must be an array.")
+            }
+            return try array.map { element in
+                guard case .document(let members) = element else {
+                    throw HTTPFailure.badRequest("`queries` member must be an array of objects.")
+                }
+                var query = RowsQuery()
+                try query.take(request.query)
+                try query.take(members)
+                try query.validate()
+                return query
+            }
+        }
+
         /// Reads the members of a JSON body.
         mutating func take(_ body: BSONDocument) throws {
             if let keys = body["keys"], keys.arrayValue == nil, keys != .null {
