@@ -18,8 +18,6 @@ static manifest manifest_at(database *db, const snapshot *v) {
     m.index_open = false; /* the copy has no index files: opening it rebuilds them from the log */
     m.boot[0] = 0;
     m.end_sequence = v->sequence;
-    /* A database that is opened read-only can't be marked. */
-    m.compacted = m.compacted || log_gapped(db->log);
     return m;
 }
 

@@ -23,36 +23,12 @@ typedef struct checking {
     uint32_t seed;
     tansu_status status;
     tansu_error *error;
-    bool compacted;  /* some segment */
-    bool compressed; /* some segment is, or has the compression of a collection */
-    bool wildcard;   /* some segment has the definition of a wildcard index */
-    bool references; /* some segment has references of a collection */
-    bool timestamps; /* some segment has timestamps of a collection */
+    bool compacted; /* some segment */
 } checking;
 
-/* is_wildcard -- whether a record defines a wildcard index. */
-static bool is_wildcard(const record_header *record) {
-    const uint8_t *payload = record_payload(record);
-    doc_value options, flag;
-    bool given = false;
-    return record->type == RECORD_INDEX_CREATE &&
-           doc_find(payload, record->size - record_front(record), "options", 7, &options) &&
-           options.type == DOC_DOCUMENT &&
-           doc_find(options.data, options.size, "wildcard", 8, &flag) &&
-           doc_as_bool(&flag, &given) && given;
-}
-
-/* sets_option -- whether a record sets that option of a collection. */
-static bool sets_option(const record_header *record, const char *option) {
-    doc_value value;
-    return record->type == RECORD_COLLECTION_OPTIONS &&
-           doc_find(record_payload(record), record->size - record_front(record), option,
-                    strlen(option), &value);
-}
-
 /* check_frame -- the records of a frame with a valid checksum. */
-static tansu_status check_frame(checking *c, const frame_header *frame, const char *name,
-                                uint64_t offset, tansu_error *error) {
+static tansu_status check_frame(const frame_header *frame, const char *name, uint64_t offset,
+                                tansu_error *error) {
     for (uint64_t at = FRAME_HEADER_SIZE; at < frame->size;) {
         const record_header *record = (const record_header *)((const uint8_t *)frame + at);
         const char *wrong = scan_record(record, frame->size - at, frame->sequence);
@@ -60,10 +36,6 @@ static tansu_status check_frame(checking *c, const frame_header *frame, const ch
             return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(offset + at),
                             "The backup is corrupt: a record %s (\"log/%s\", offset %llu)", wrong,
                             name, (unsigned long long)(offset + at));
-        c->compressed = c->compressed || sets_option(record, "compression");
-        c->references = c->references || sets_option(record, "references");
-        c->timestamps = c->timestamps || sets_option(record, "timestamps");
-        c->wildcard = c->wildcard || is_wildcard(record);
         at += record->size;
     }
     return TANSU_OK;
@@ -75,9 +47,9 @@ static tansu_status check_mapped(checking *c, const uint8_t *bytes, uint64_t siz
     tansu_status status = TANSU_OK;
     uint64_t at = SEGMENT_HEADER_SIZE;
     const frame_header *frame;
-    c->compacted = c->compacted || log_format_compacted(((const segment_header *)bytes)->format);
+    c->compacted = c->compacted || ((const segment_header *)bytes)->kind != SEGMENT_WRITTEN;
     while (status == TANSU_OK && (frame = scan_frame(c->seed, bytes, size, at)) != NULL) {
-        status = check_frame(c, frame, name, at, error);
+        status = check_frame(frame, name, at, error);
         at += frame->size;
     }
     return status;
@@ -116,7 +88,6 @@ static tansu_status check_compressed(checking *c, const uint8_t *bytes, uint64_t
         next += h->size;
         at += align8(BLOCK_HEADER_SIZE + (uint64_t)h->stored);
     }
-    c->compressed = c->compacted = true;
     if (status == TANSU_OK)
         status = check_mapped(c, image, end, name, error);
     free(image);
@@ -139,7 +110,7 @@ static tansu_status check_segment(checking *c, const char *name, tansu_error *er
         bytes = calls->map(fd, (size_t)size, false);
         if (bytes == NULL)
             status = error_errno(error, path, "map", errno);
-        else if (((const segment_header *)(const void *)bytes)->format == LOG_FORMAT_COMPRESSED)
+        else if (((const segment_header *)(const void *)bytes)->kind == SEGMENT_COMPRESSED)
             status = check_compressed(c, bytes, size, name, error);
         else
             status = check_mapped(c, bytes, size, name, error);
@@ -168,10 +139,6 @@ tansu_status restore_check(const staging *staged, manifest *m, tansu_error *erro
     if (staged->calls->list(staged->calls, folder, check_name, &c) != 0 && c.status == TANSU_OK)
         c.status = error_errno(error, folder, "list", errno);
     m->compacted = m->compacted || c.compacted;
-    m->compressed = m->compressed || c.compressed;
-    m->wildcard = m->wildcard || c.wildcard;
-    m->references = m->references || c.references;
-    m->timestamps = m->timestamps || c.timestamps;
     free(folder);
     return c.status;
 }

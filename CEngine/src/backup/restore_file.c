@@ -104,10 +104,10 @@ static tansu_status read_header(source *s, manifest *m, tansu_error *error) {
     if (memcmp(header.magic, BACKUP_MAGIC, sizeof header.magic) != 0 ||
         header.crc != backup_header_crc(header))
         return bad(s, "the checksum of its header does not match", error);
-    if (header.format > BACKUP_FORMAT)
+    if (header.format != BACKUP_FORMAT)
         return error_set(error, TANSU_E_VERSION, s->path,
-                         "The backup has format %u and this library reads up to %u; use a newer "
-                         "version of the library",
+                         "The backup has format %u and this library reads format %u; restore it "
+                         "with the version of the library that wrote it and dump that database",
                          header.format, BACKUP_FORMAT);
     if (memcmp(header.zero, zero, sizeof zero) != 0)
         return bad(s, "its header is invalid", error);

@@ -200,9 +200,7 @@ static tansu_status begin(compaction *c, tansu_error *error) {
         kept_begin(&c->kept, db, log_compact_first(c->out));
     if (status != TANSU_OK || !c->run->compress)
         return status;
-    status = manifest_mark_compressed(db, error);
-    return status == TANSU_OK ? log_compact_compress(c->out, CODEC_LZ4, is_compressed, c, error)
-                              : status;
+    return log_compact_compress(c->out, CODEC_LZ4, is_compressed, c, error);
 }
 
 /* copy -- reads the run and writes the new segment. */

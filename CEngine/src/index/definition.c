@@ -338,10 +338,9 @@ static tansu_status check_asterisks(const index_definition *definition, tansu_er
     return TANSU_OK;
 }
 
-/* parse -- reads keys and options; `given`: as users give them. */
-static tansu_status parse(const char *name, const uint8_t *keys, size_t keys_size,
-                          const uint8_t *options, size_t options_size, bool given,
-                          index_definition **result, tansu_error *error) {
+tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
+                                    const uint8_t *options, size_t options_size,
+                                    index_definition **result, tansu_error *error) {
     index_definition *definition = calloc(1, sizeof *definition);
     if (definition == NULL)
         return error_memory(error);
@@ -351,10 +350,10 @@ static tansu_status parse(const char *name, const uint8_t *keys, size_t keys_siz
     /* The options first: one says what the keys mean. */
     tansu_status status = read_options(definition, options, options_size, error);
     if (status == TANSU_OK) {
-        definition->wildcard = definition->wildcard || (given && has_wildcard(keys, keys_size));
+        definition->wildcard = definition->wildcard || has_wildcard(keys, keys_size);
         status = read_keys(definition, keys, keys_size, error);
     }
-    if (status == TANSU_OK && given)
+    if (status == TANSU_OK)
         status = check_asterisks(definition, error);
     if (status == TANSU_OK)
         status = check_wildcard(definition, error);
@@ -366,19 +365,6 @@ static tansu_status parse(const char *name, const uint8_t *keys, size_t keys_siz
     }
     *result = definition;
     return TANSU_OK;
-}
-
-/* index_definition_parse -- as stored. */
-tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
-                                    const uint8_t *options, size_t options_size,
-                                    index_definition **result, tansu_error *error) {
-    return parse(name, keys, keys_size, options, options_size, false, result, error);
-}
-
-tansu_status index_definition_parse_new(const char *name, const uint8_t *keys, size_t keys_size,
-                                        const uint8_t *options, size_t options_size,
-                                        index_definition **result, tansu_error *error) {
-    return parse(name, keys, keys_size, options, options_size, true, result, error);
 }
 
 /* index_definition_free -- frees a definition; fine on NULL. */

@@ -52,9 +52,8 @@ typedef struct index_definition {
 /*
  * index_definition_parse -- reads keys {path: 1 | -1, …} and options ({unique: bool, sparse: bool,
  * caseInsensitive: bool, partialFilter: {…}, maxEntries: n, wildcard: bool, only: […],
- * except: […]}; NULL is none). An empty name is made from the keys ("name_1_age_-1"). Only with
- * `wildcard`, "**" at the end of a path means everything below it: earlier releases stored indexes
- * on keys of that name. Errors: INVALID_INDEX (no path, a direction other than 1 or -1, a path
+ * except: […]}; NULL is none). An empty name is made from the keys ("name_1_age_-1"). "**" at
+ * the end of a path makes a wildcard index; other parts of asterisks only are rejected. Errors: INVALID_INDEX (no path, a direction other than 1 or -1, a path
  * twice, a path that no stored document has, an unknown option, what a wildcard index does not
  * have), INVALID_NAME, INVALID_BSON, TOO_LARGE, MEMORY.
  */
@@ -62,11 +61,6 @@ tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_
                                     const uint8_t *options, size_t options_size,
                                     index_definition **result, tansu_error *error);
 
-/* index_definition_parse_new -- the same for keys and options as users give them: "**" at the end
- * of a path makes a wildcard index, and other parts of asterisks only are rejected. */
-tansu_status index_definition_parse_new(const char *name, const uint8_t *keys, size_t keys_size,
-                                        const uint8_t *options, size_t options_size,
-                                        index_definition **result, tansu_error *error);
 void index_definition_free(index_definition *definition);
 
 /* index_definition_compile -- compiles the partial filter, if there is one; called before entries
@@ -114,11 +108,6 @@ typedef struct index_entries {
     uint32_t key_count;
     uint32_t key_capacity;
 } index_entries;
-
-/* The number of the rules by which index_entries_make() makes entries; a checkpoint records it.
- * Since 2, unique indexes take positions as path_walk_positions() does. Since 3, ranges in partial
- * filters do not select NaN, and those from MinKey or to MaxKey select every other kind. */
-#define INDEX_ENTRY_RULES 3
 
 void index_entries_free(index_entries *entries);
 

@@ -11,7 +11,7 @@
  *
  * Numbers are varints (util/bytes.h). Documents that were inserted after each other lie after each
  * other, so most differences are small. A chunk that this form would make no smaller is stored as
- * it is, 8 bytes for each location, and so are those of META format 2 (store/checkpoint).
+ * it is, 8 bytes for each location.
  */
 #ifndef TANSU_INDEX_LOCATIONS_STORED_H
 #define TANSU_INDEX_LOCATIONS_STORED_H

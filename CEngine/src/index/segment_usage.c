@@ -10,8 +10,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define OLDER_ITEM_SIZE 12u
-
 typedef struct segment_usage_item {
     uint32_t segment;
     uint64_t bytes;
@@ -168,16 +166,6 @@ bool segment_usage_decode(segment_usage *u, const uint8_t *bytes, size_t size) {
                more <= UINT32_MAX && append(u, segment + more, used);
         segment += done ? more : 0;
     }
-    pthread_mutex_unlock(&u->mutex);
-    return done;
-}
-
-bool segment_usage_decode_older(segment_usage *u, const uint8_t *bytes, size_t size) {
-    bool done = size % OLDER_ITEM_SIZE == 0;
-    pthread_mutex_lock(&u->mutex);
-    u->count = 0;
-    for (size_t i = 0; done && i < size; i += OLDER_ITEM_SIZE)
-        done = append(u, load_u32(bytes + i), load_u64(bytes + i + 4));
     pthread_mutex_unlock(&u->mutex);
     return done;
 }

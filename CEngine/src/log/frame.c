@@ -11,8 +11,8 @@ const frame_header *frame_in(const log *l, const uint8_t *bytes, uint64_t size, 
     if (offset + FRAME_HEADER_SIZE > size)
         return NULL;
     const frame_header *frame = (const frame_header *)(bytes + offset);
-    if (!frame_magic_known(frame->magic) || frame->size < FRAME_HEADER_SIZE ||
-        frame->size % 8 != 0 || frame->size > size - offset)
+    if (frame->magic != FRAME_MAGIC || frame->size < FRAME_HEADER_SIZE || frame->size % 8 != 0 ||
+        frame->size > size - offset)
         return NULL;
     uint32_t crc = checksum(l->crc_seed, bytes + offset + 8, frame->size - 8);
     return crc == frame->crc ? frame : NULL;

@@ -305,8 +305,7 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
     tansu_status status = l->tail_begun ? TANSU_OK : tail_begin(l, error);
     if (status != TANSU_OK)
         return status;
-    /* What an earlier library version has begun continues in a segment that it rejects. */
-    if (head == NULL || head->format != LOG_FORMAT || head->used + end > head->mapped) {
+    if (head == NULL || head->last != 0 || head->used + end > head->mapped) {
         status = move_frame(l, end, error);
         head = segment_head(l);
     } else {

@@ -32,10 +32,9 @@ typedef struct log log;
 
 typedef struct segment {
     uint32_t number;
-    uint32_t format; /* LOG_FORMAT… */
-    uint64_t first;  /* the first commit that it covers */
-    uint64_t last;   /* compacted: the last commit that it covers; otherwise 0 */
-    int fd;          /* open in the head, and until what was written is on the disk; otherwise -1 */
+    uint64_t first; /* the first commit that it covers */
+    uint64_t last;  /* compacted: the last commit that it covers; otherwise 0 */
+    int fd;         /* open in the head, and until what was written is on the disk; otherwise -1 */
     uint8_t *base;
     bool writable;      /* the mapping is */
     uint64_t mapped;    /* bytes of address space: of the head all that it may grow to */
@@ -208,10 +207,6 @@ tansu_status log_activate_segments(log *l, const uint32_t *named, size_t count, 
 /* log_compacted -- whether the log holds a compacted segment, so that not all of history is
  * there. */
 bool log_compacted(const log *l);
-
-/* log_gapped -- whether one is compacted, or the numbers of the active ones have gaps: compaction
- * ran once, though perhaps cancelled. */
-bool log_gapped(log *l);
 
 /* log_max_rid -- an upper bound of the record ids that the log can have used, all collections
  * together: those of documents that were in it once (a segment holds a limited number of them), and

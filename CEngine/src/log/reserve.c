@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/* Next to the segments; releases that do not know it pass over it. */
+/* Next to the segments. */
 #define RESERVE_NAME "reserve"
 
 #define RESERVE_LEAST (64u * 1024u)

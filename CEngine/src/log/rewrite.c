@@ -198,7 +198,7 @@ static tansu_status append(void *context, const void *bytes, uint64_t size, tans
 tansu_status log_compact_compress(log_compaction *c, enum codec codec,
                                   log_compaction_compresses compresses, void *context,
                                   tansu_error *error) {
-    c->blocks = block_writer_new(codec, LOG_FORMAT_COMPACTED, c->l->crc_seed, append, c);
+    c->blocks = block_writer_new(codec, c->l->crc_seed, append, c);
     if (c->blocks == NULL)
         return error_memory(error);
     c->written = COMPRESSED_BLOCKS;

@@ -20,8 +20,8 @@ const frame_header *scan_frame(uint32_t crc_seed, const uint8_t *bytes, uint64_t
     if (offset % 8 != 0 || offset > size || size - offset < FRAME_HEADER_SIZE)
         return NULL;
     const frame_header *frame = (const frame_header *)(bytes + offset);
-    if (!frame_magic_known(frame->magic) || frame->size < FRAME_HEADER_SIZE ||
-        frame->size % 8 != 0 || frame->size > size - offset || !frame_records_valid(frame))
+    if (frame->magic != FRAME_MAGIC || frame->size < FRAME_HEADER_SIZE || frame->size % 8 != 0 ||
+        frame->size > size - offset || !frame_records_valid(frame))
         return NULL;
     /* The CRC last: it costs most, and few false headers pass the checks before it. */
     uint32_t crc = checksum(crc_seed, bytes + offset + 8, frame->size - 8);
@@ -46,7 +46,7 @@ uint64_t scan_zeros(const uint8_t *bytes, uint64_t size, uint64_t offset) {
 uint64_t scan_find(uint32_t crc_seed, const uint8_t *bytes, uint64_t size, uint64_t offset,
                    uint64_t least) {
     for (; offset <= size && size - offset >= FRAME_HEADER_SIZE; offset += 8) {
-        if (!frame_magic_known(load_u32(bytes + offset)))
+        if (load_u32(bytes + offset) != FRAME_MAGIC)
             continue;
         const frame_header *frame = scan_frame(crc_seed, bytes, size, offset);
         if (frame != NULL && frame->sequence >= least)

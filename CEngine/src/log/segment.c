@@ -40,9 +40,10 @@ char *segment_unfinished_path(const log *l, uint32_t number) {
 
 segment_header segment_header_fill(const log *l, uint32_t number, uint64_t first, uint64_t last,
                                    uint64_t end, bool compressed) {
-    segment_header header = {.format = last == 0    ? LOG_FORMAT
-                                       : compressed ? LOG_FORMAT_COMPRESSED
-                                                    : LOG_FORMAT_COMPACTED,
+    segment_header header = {.format = LOG_FORMAT,
+                             .kind = last == 0    ? SEGMENT_WRITTEN
+                                     : compressed ? SEGMENT_COMPRESSED
+                                                  : SEGMENT_COMPACTED,
                              .number = number,
                              .base = first,
                              .last = last,
@@ -262,7 +263,6 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
     if (s == NULL)
         return error_memory(error);
     s->fd = -1;
-    s->format = LOG_FORMAT;
     s->first = first;
     s->number = segment_next_number(l);
     s->mapped = l->segment_size;
@@ -323,13 +323,14 @@ static bool header_valid(const log *l, const segment_header *header, uint32_t nu
         memcmp(header->uuid, l->uuid, sizeof header->uuid) != 0 || header->base > COMMIT_MOST ||
         header->last > COMMIT_MOST)
         return false;
-    if (header->format == LOG_FORMAT_COMPRESSED)
-        size = UINT32_MAX;
-    /* Of a newer format nothing more is known. */
-    else if (header->format > LOG_FORMAT_COMPACTED)
-        return true;
-    else if (!log_format_compacted(header->format))
+    if (header->format != LOG_FORMAT)
+        return true; /* nothing more is known of it */
+    if (header->kind == SEGMENT_WRITTEN)
         return header->last == 0 && header->end == 0;
+    if (header->kind == SEGMENT_COMPRESSED)
+        size = UINT32_MAX;
+    else if (header->kind != SEGMENT_COMPACTED)
+        return false;
     return header->last >= header->base && header->end >= SEGMENT_HEADER_SIZE &&
            header->end % 8 == 0 && header->end <= size;
 }
@@ -358,19 +359,13 @@ tansu_status segment_open_blocks(log *l, segment *s, const segment_header *heade
                                           .file = s->base,
                                           .end = header->end};
     segment_name(s->number, s->compressed->name);
-    tansu_status status = compressed_open(s->compressed, s->fd, s->allocated, error);
-    if (status == TANSU_OK && !log_format_compacted(s->compressed->format))
-        status = error_set(error, TANSU_E_VERSION, s->compressed->name,
-                           "A compressed segment has records of format %u and this library reads "
-                           "up to %u; use a newer library",
-                           s->compressed->format, LOG_FORMAT_COMPACTED);
-    return status;
+    return compressed_open(s->compressed, s->fd, s->allocated, error);
 }
 
 segment_header segment_image_header(const compressed_segment *s) {
     segment_header header;
     memcpy(&header, s->file, sizeof header);
-    header.format = s->format;
+    header.kind = SEGMENT_COMPACTED;
     header.crc = header_crc(&header);
     return header;
 }
@@ -410,14 +405,13 @@ tansu_status segment_open(log *l, uint32_t number, bool continues, segment **res
                      path);
         goto fail;
     }
-    if (header.format > LOG_FORMAT_COMPACTED && header.format != LOG_FORMAT_COMPRESSED) {
-        status =
-            error_set(error, TANSU_E_VERSION, path,
-                      "The log has format %u and this library reads up to %u; use a newer library",
-                      header.format, LOG_FORMAT_COMPACTED);
+    if (header.format != LOG_FORMAT) {
+        status = error_set(error, TANSU_E_VERSION, path,
+                           "The log has format %u and this library reads format %u; dump it with "
+                           "the version of the library that wrote it and load the dump",
+                           header.format, LOG_FORMAT);
         goto fail;
     }
-    s->format = header.format;
     s->first = header.base;
     s->last = header.last;
     /* One that another process writes grows (log/follow/follow.h). */
@@ -425,7 +419,7 @@ tansu_status segment_open(log *l, uint32_t number, bool continues, segment **res
     bool grows = (writable || l->concurrent) && s->last == 0 && s->allocated < l->segment_size;
     s->mapped = segment_map_size(grows ? l->segment_size : s->allocated);
     status = segment_map(l, s, writable, error);
-    if (status == TANSU_OK && header.format == LOG_FORMAT_COMPRESSED)
+    if (status == TANSU_OK && header.kind == SEGMENT_COMPRESSED)
         status = segment_open_blocks(l, s, &header, error);
     if (status != TANSU_OK)
         goto fail;

@@ -174,7 +174,7 @@ tansu_status reader_frame(log_reader *r, uint64_t offset, const frame_header **f
     if (status != TANSU_OK)
         return status;
     uint32_t magic = load_u32(bytes), size = load_u32(bytes + offsetof(frame_header, size));
-    if (!frame_magic_known(magic) || size < FRAME_HEADER_SIZE || size > r->end - offset)
+    if (magic != FRAME_MAGIC || size < FRAME_HEADER_SIZE || size > r->end - offset)
         return TANSU_OK;
     status = reader_at(r, offset, size, &bytes, error);
     if (status == TANSU_OK)

@@ -62,7 +62,7 @@ static tansu_status load(const fs *calls, const char *folder, const uint8_t uuid
     if (fd >= 0)
         calls->close(fd);
     free(path);
-    *sound = status == TANSU_OK && got >= (ssize_t)TAIL_MARKS_END &&
+    *sound = status == TANSU_OK && got == (ssize_t)sizeof *file &&
              memcmp(file->magic, TAIL_MAGIC, sizeof file->magic) == 0 &&
              file->format == TAIL_FORMAT &&
              (uuid == NULL || memcmp(file->uuid, uuid, sizeof file->uuid) == 0) &&

@@ -37,9 +37,6 @@ typedef struct tail_file {
     uint64_t segment_size; /* up to which its last segment grows; 0: not known */
 } tail_file;
 
-/* What a file has at least: earlier releases wrote no more. */
-#define TAIL_MARKS_END offsetof(tail_file, sessions)
-
 _Static_assert(sizeof(tail_file) == 160, "TAIL layout");
 
 enum tail_state {

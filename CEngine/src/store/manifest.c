@@ -18,9 +18,7 @@
 
 #define MANIFEST_NAME "MANIFEST"
 #define MANIFEST_LIMIT 4096u
-#define MANIFEST_ADDED \
-    (MANIFEST_FORMAT_WILDCARD + MANIFEST_FORMAT_REFERENCES + MANIFEST_FORMAT_TIMESTAMPS)
-#define MANIFEST_NEWEST (MANIFEST_FORMAT_COMPRESSED + MANIFEST_ADDED)
+#define MANIFEST_FORMAT 1u
 
 tansu_status manifest_new(manifest *m, tansu_error *error) {
     memset(m, 0, sizeof *m);
@@ -59,25 +57,32 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
         goto end;
     const char *body = (const char *)text.data;
     const char *mark = strstr(body, "\ncrc ");
-    unsigned format;
-    char uuid[33], state[8], line[32];
+    unsigned format = 0;
+    char uuid[33], state[8], compacted[4], line[32];
     unsigned long long sequence;
-    if (mark == NULL || strlen(body) != text.size || sscanf(body, "tansu %u\n", &format) != 1) {
+    /* Before format 1 of the database there were development formats, without that word. */
+    bool known = sscanf(body, "tansu database %u\n", &format) == 1;
+    if (strlen(body) != text.size || (!known && sscanf(body, "tansu %u\n", &format) != 1)) {
         status = corrupt(path, error);
         goto end;
     }
-    unsigned base = format & ~MANIFEST_ADDED;
-    if (base > MANIFEST_FORMAT_COMPRESSED || (base == 0 && format != 0)) {
-        status = error_set(
-            error, TANSU_E_VERSION, path,
-            "The database has format %u and this library reads up to %u; use a newer library",
-            format, MANIFEST_NEWEST);
+    if (!known || format != MANIFEST_FORMAT) {
+        status = error_set(error, TANSU_E_VERSION, path,
+                           "The database has %sformat %u and this library reads format %u; dump it "
+                           "with the version of the library that wrote it and load the dump",
+                           known ? "" : "development ", format, MANIFEST_FORMAT);
+        goto end;
+    }
+    if (mark == NULL) {
+        status = corrupt(path, error);
         goto end;
     }
     snprintf(line, sizeof line, "\ncrc %08x\n", checksum(0, text.data, (size_t)(mark + 1 - body)));
     if (strcmp(mark, line) != 0 ||
-        sscanf(body, "tansu %*u\nuuid %32s\nindex %7s\nboot %63[^\n]\nend %llu\n", uuid, state,
-               m->boot, &sequence) != 4 ||
+        sscanf(body,
+               "tansu database %*u\nuuid %32s\nindex %7s\nboot %63[^\n]\nend %llu\ncompacted "
+               "%3s\n",
+               uuid, state, m->boot, &sequence, compacted) != 5 ||
         !parse_uuid(uuid, m->uuid)) {
         status = corrupt(path, error);
         goto end;
@@ -85,25 +90,11 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
     m->end_sequence = sequence;
     m->index_open = strcmp(state, "clean") != 0;
     m->index_damaged = strcmp(state, "damaged") == 0;
-    m->wildcard = (format & MANIFEST_FORMAT_WILDCARD) != 0;
-    m->references = (format & MANIFEST_FORMAT_REFERENCES) != 0;
-    m->timestamps = (format & MANIFEST_FORMAT_TIMESTAMPS) != 0;
-    m->compacted = base >= MANIFEST_FORMAT_COMPACTED;
-    m->compressed = base >= MANIFEST_FORMAT_COMPRESSED;
+    m->compacted = strcmp(compacted, "yes") == 0;
 end:
     tansu_buffer_free(&text);
     free(path);
     return status;
-}
-
-/* format_of -- the lowest format that says all that the database may hold. */
-static unsigned format_of(const manifest *m) {
-    unsigned format = m->compressed  ? MANIFEST_FORMAT_COMPRESSED
-                      : m->compacted ? MANIFEST_FORMAT_COMPACTED
-                                     : MANIFEST_FORMAT;
-    return format + (m->wildcard ? MANIFEST_FORMAT_WILDCARD : 0) +
-           (m->references ? MANIFEST_FORMAT_REFERENCES : 0) +
-           (m->timestamps ? MANIFEST_FORMAT_TIMESTAMPS : 0);
 }
 
 tansu_status manifest_write(const fs *calls, const char *folder, const manifest *m,
@@ -111,57 +102,31 @@ tansu_status manifest_write(const fs *calls, const char *folder, const manifest 
     char uuid[33], text[512];
     for (int i = 0; i < 16; i++)
         snprintf(uuid + 2 * i, 3, "%02x", m->uuid[i]);
-    int length = snprintf(text, sizeof text, "tansu %u\nuuid %s\nindex %s\nboot %s\nend %llu\n",
-                          format_of(m), uuid,
+    int length = snprintf(text, sizeof text,
+                          "tansu database %u\nuuid %s\nindex %s\nboot %s\nend %llu\ncompacted %s\n",
+                          MANIFEST_FORMAT, uuid,
                           m->index_damaged ? "damaged"
                           : m->index_open  ? "open"
                                            : "clean",
-                          m->boot[0] == 0 ? "-" : m->boot, (unsigned long long)m->end_sequence);
+                          m->boot[0] == 0 ? "-" : m->boot, (unsigned long long)m->end_sequence,
+                          m->compacted ? "yes" : "no");
     uint32_t crc = checksum(0, text, length);
     length += snprintf(text + length, sizeof text - (size_t)length, "crc %08x\n", crc);
     return fs_write_file(calls, folder, MANIFEST_NAME, text, (size_t)length, error);
 }
 
-/* mark -- replaces a database's MANIFEST by one with more marks of what it may hold. */
-static tansu_status mark(database *db, const manifest *marks, tansu_error *error) {
+tansu_status manifest_mark_compacted(database *db, tansu_error *error) {
     tansu_status status = TANSU_OK;
     pthread_mutex_lock(&db->checkpoint_mutex);
     manifest m = db->manifest;
-    m.compacted = m.compacted || marks->compacted;
-    m.compressed = m.compressed || marks->compressed;
-    m.wildcard = m.wildcard || marks->wildcard;
-    m.references = m.references || marks->references;
-    m.timestamps = m.timestamps || marks->timestamps;
-    if (m.compacted != db->manifest.compacted || m.compressed != db->manifest.compressed ||
-        m.wildcard != db->manifest.wildcard || m.references != db->manifest.references ||
-        m.timestamps != db->manifest.timestamps) {
-        if (db->folder != NULL)
-            status = folder_check(db, error);
-        if (db->folder != NULL && status == TANSU_OK)
-            status = manifest_write(db->calls, db->folder, &m, error);
+    m.compacted = true;
+    if (!db->manifest.compacted && db->folder != NULL) {
+        status = folder_check(db, error);
         if (status == TANSU_OK)
-            db->manifest = m;
+            status = manifest_write(db->calls, db->folder, &m, error);
     }
+    if (status == TANSU_OK)
+        db->manifest = m;
     pthread_mutex_unlock(&db->checkpoint_mutex);
     return status;
-}
-
-tansu_status manifest_mark_compacted(database *db, tansu_error *error) {
-    return mark(db, &(manifest){.compacted = true}, error);
-}
-
-tansu_status manifest_mark_compressed(database *db, tansu_error *error) {
-    return mark(db, &(manifest){.compacted = true, .compressed = true}, error);
-}
-
-tansu_status manifest_mark_references(database *db, tansu_error *error) {
-    return mark(db, &(manifest){.references = true}, error);
-}
-
-tansu_status manifest_mark_timestamps(database *db, tansu_error *error) {
-    return mark(db, &(manifest){.timestamps = true}, error);
-}
-
-tansu_status manifest_mark_wildcard(database *db, tansu_error *error) {
-    return mark(db, &(manifest){.wildcard = true}, error);
 }

@@ -450,7 +450,7 @@ static uint64_t end_of_log(const char *folder) {
     tansu_buffer bytes = TANSU_BUFFER_INIT;
     file_read(folder_join(folder, "log/00000001.seg"), &bytes);
     uint64_t at = SEGMENT_HEADER_SIZE;
-    while (at + FRAME_HEADER_SIZE <= bytes.size && frame_magic_known(load_u32(bytes.data + at)))
+    while (at + FRAME_HEADER_SIZE <= bytes.size && load_u32(bytes.data + at) == FRAME_MAGIC)
         at += load_u32(bytes.data + at + 8);
     tansu_buffer_free(&bytes);
     return at;

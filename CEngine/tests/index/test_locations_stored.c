@@ -94,7 +94,7 @@ static void any_words_are_kept(void) {
         }
 }
 
-/* What releases with META format 2 wrote. */
+/* The form of chunks that the other one would make no smaller. */
 static void chunks_of_eight_bytes_a_location_are_read(void) {
     random_source random = random_start(4);
     append_documents(&random, 64, 8);

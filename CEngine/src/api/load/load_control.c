@@ -48,14 +48,13 @@ static tansu_status read_header(load *l, const doc_value *body, tansu_error *err
         return invalid(l, "The first line of a dump is in the middle", error);
     if (!number_of(body, "format", &format) || format == 0)
         return invalid(l, "The first line of the dump has no format", error);
-    if (format > DUMP_FORMAT)
-        return load_at(
-            l->lines.number,
-            error_set(error, TANSU_E_VERSION, NULL,
-                      "The dump is of format %llu and this library reads up to %d; update "
-                      "the library",
-                      (unsigned long long)format, DUMP_FORMAT),
-            error);
+    if (format != DUMP_FORMAT)
+        return load_at(l->lines.number,
+                       error_set(error, TANSU_E_VERSION, NULL,
+                                 "The dump is of format %llu and this library reads format %d; use "
+                                 "the version of the library that wrote it",
+                                 (unsigned long long)format, DUMP_FORMAT),
+                       error);
     l->dump = true;
     l->collection[0] = 0;
     return TANSU_OK;

@@ -92,14 +92,14 @@ static tansu_status put_blocks(making *m, tansu_error *error) {
 /* is_compressed -- whether the file is a compressed segment, by its header or its first block. */
 static bool is_compressed(const segment_header *header, const uint8_t *bytes, uint64_t size) {
     if (scan_header(header))
-        return header->format == LOG_FORMAT_COMPRESSED;
+        return header->kind == SEGMENT_COMPRESSED;
     return block_header_at(bytes, size, COMPRESSED_BLOCKS) != NULL;
 }
 
 tansu_status repair_image_make(repair *r, repair_segment *s, int fd, segment_header *header,
                                tansu_error *error) {
     uint8_t first[COMPRESSED_BLOCKS + BLOCK_HEADER_SIZE];
-    if (scan_header(header) ? header->format != LOG_FORMAT_COMPRESSED : s->size < sizeof first)
+    if (scan_header(header) ? header->kind != SEGMENT_COMPRESSED : s->size < sizeof first)
         return TANSU_OK;
     if (!scan_header(header)) {
         repair_read_bytes(r, s, fd, first, 0, sizeof first);
@@ -121,7 +121,7 @@ tansu_status repair_image_make(repair *r, repair_segment *s, int fd, segment_hea
     if (is_compressed(header, bytes, s->size)) {
         if (scan_header(header) && header->end > m.end && header->end <= UINT32_MAX) {
             m.end = header->end;
-            header->format = LOG_FORMAT_COMPACTED;
+            header->kind = SEGMENT_COMPACTED;
             header->crc = 0;
             header->crc = (uint32_t)crc32(0, (const Bytef *)header, sizeof *header);
         }

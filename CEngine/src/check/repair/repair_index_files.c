@@ -142,8 +142,7 @@ void repair_index_files_open(repair *r, const char *folder) {
     if (!index_files_current(r))
         return;
     char *index = fs_join(r->from, "index"), *path = fs_join(folder, BLOCK_STORE_NAME);
-    /* Opening an index file that was not closed by an earlier version of the library writes to it.
-     * */
+    /* Opening finishes the last transaction in the file. */
     bool copied = index != NULL && path != NULL;
     for (size_t i = 0; copied && i < sizeof names / sizeof *names; i++)
         copied = copy_file(r, index, folder, names[i]);

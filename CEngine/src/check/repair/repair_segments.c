@@ -155,12 +155,12 @@ static tansu_status read_header(repair *r, repair_segment *s, segment_header *he
         return status;
     if (s->left_out || !scan_header(header))
         return TANSU_OK;
-    if (header->format > LOG_FORMAT_COMPACTED)
+    if (header->format != LOG_FORMAT)
         return error_set(
             error, TANSU_E_VERSION, "log",
-            "The segment %08u of the log has format %u and this library reads up to %u; "
-            "use a newer version of the library",
-            s->number, header->format, LOG_FORMAT_COMPACTED);
+            "The segment %08u of the log has format %u and this library reads format %u; "
+            "repair it with the version of the library that wrote it",
+            s->number, header->format, LOG_FORMAT);
     bool compacted = header->last != 0;
     if (header->number != s->named || header->base == 0 || header->base > COMMIT_MOST ||
         (compacted && (header->last < header->base || header->last > COMMIT_MOST)))

@@ -130,7 +130,7 @@ static tansu_status put(block_store *bs, const uint8_t key[BLOCK_STORE_KEY], con
     uint32_t body, value_size = (uint32_t)size + BLOCK_STORE_CRC;
     block_store_hash(bs->bucket_count, key, &hash);
     uint64_t left = path.found ? path.node.left : 0, right = path.found ? path.node.right : 0;
-    uint64_t whole = block_store_fill_record(bs, NULL, key, hash, left, right, value_size, &body);
+    uint64_t whole = block_store_fill_record(NULL, key, hash, left, right, value_size, &body);
     uint64_t offset = space_allocate(&bs->space, whole);
     if (!words_set(&bs->words, path.word, offset))
         return error_memory(error);
@@ -138,7 +138,7 @@ static tansu_status put(block_store *bs, const uint8_t key[BLOCK_STORE_KEY], con
     if (status != TANSU_OK)
         return status;
     uint8_t *bytes = bs->buffer + bs->buffer_used;
-    block_store_fill_record(bs, bytes, key, hash, left, right, value_size, &body);
+    block_store_fill_record(bytes, key, hash, left, right, value_size, &body);
     uint8_t *value = bytes + body + BLOCK_STORE_KEY;
     if (size > 0)
         memcpy(value, record, size);

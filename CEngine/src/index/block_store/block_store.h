@@ -45,8 +45,7 @@ enum block_store_flags {
 
 /* block_store_open -- opens or creates the file. A transaction that a crash or power loss
  * interrupted is rolled back or completed, in memory at once and in the file with the first
- * transaction. Errors: IO, CORRUPT, NOT_FOUND, LOCKED; READ_ONLY (an earlier release of the library
- * crashed, and its unfinished transaction must be rolled back in the file). */
+ * transaction. Errors: IO, CORRUPT, NOT_FOUND, LOCKED. */
 tansu_status block_store_open(const fs *calls, const char *path, unsigned flags,
                               block_store **result, tansu_error *error);
 

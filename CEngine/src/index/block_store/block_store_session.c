@@ -63,7 +63,7 @@ static int mark_free(block_store *bs) {
         block_store_extent e = bs->free.items[i];
         for (uint64_t done = 0, size; done < e.size; done += size) {
             size = e.size - done < BLOCK_STORE_MAX_FREE ? e.size - done : BLOCK_STORE_MAX_FREE;
-            block_store_fill_free(bs, mark, size);
+            block_store_fill_free(mark, size);
             if (fs_write_all(bs->calls, bs->fd, mark, sizeof mark, e.offset + done) != 0)
                 return -1;
         }

@@ -78,7 +78,6 @@ static void swap(block_store *bs, block_store *other) {
     pthread_rwlock_wrlock(&bs->gate);
     block_store old = *bs;
     bs->fd = other->fd;
-    bs->big_endian = other->big_endian;
     bs->bucket_count = other->bucket_count;
     bs->buckets = other->buckets;
     bs->first = other->first;

@@ -270,24 +270,9 @@ static tansu_status take_children(tree_store *store, tree_inner *inner, const ui
     return TANSU_E_CORRUPT;
 }
 
-/* copy_children -- those of META format 2: numbers, then counts. */
-static tansu_status copy_children(tree_store *store, tree_inner *inner, const uint8_t *numbers,
-                                  tansu_error *error) {
-    const uint8_t *counts = numbers + 8 * (size_t)inner_children(inner);
-    for (uint32_t i = 0; i < inner_children(inner); i++) {
-        tansu_status status = make_child(store, inner, i, load_u64(numbers + 8 * (size_t)i),
-                                         load_u64(counts + 8 * (size_t)i), error);
-        if (status != TANSU_OK) {
-            drop_children(store, inner, i);
-            return status;
-        }
-    }
-    return TANSU_OK;
-}
-
 /* ---- Blocks ---- */
 
-/* decode_deltas -- the present form. */
+/* decode_deltas -- a block of the right level. */
 static tansu_status decode_deltas(tree_store *store, const uint8_t *record, size_t size,
                                   tree_content **content, tansu_error *error) {
     const uint8_t *end = record + size;
@@ -314,41 +299,15 @@ static tansu_status decode_deltas(tree_store *store, const uint8_t *record, size
     return status;
 }
 
-/* decode_page -- the form of META format 2. */
-static tansu_status decode_page(tree_store *store, const uint8_t *record, size_t size,
-                                tree_content **content, tansu_error *error) {
-    const tree_page *page = (const tree_page *)(const void *)record;
-    if (!page_valid(record, size))
-        return TANSU_E_CORRUPT;
-    uint64_t children = page->level == 0 ? 0 : (uint64_t)page->count + 1;
-    if (children > INNER_MAX || size != page->capacity + 16 * children)
-        return TANSU_E_CORRUPT;
-    tree_content *made = page->level == 0 ? content_leaf(store, page->capacity)
-                                          : content_inner(store, page->capacity);
-    if (made == NULL)
-        return error_memory(error);
-    made->level = page->level;
-    memcpy(page->level == 0 ? leaf_page(made) : &inner_of(made)->keys, record, page->capacity);
-    tansu_status status =
-        page->level == 0 ? TANSU_OK
-                         : copy_children(store, inner_of(made), record + page->capacity, error);
-    if (status == TANSU_OK)
-        *content = made;
-    else
-        content_free(store, made);
-    return status;
-}
-
 tansu_status stored_decode(tree_store *store, const uint8_t *record, size_t size, int level,
                            tree_content **content, const char **fault, tansu_error *error) {
     *fault = "the layout of a stored block is invalid";
-    if (size == 0)
+    if (size == 0 || (record[0] & STORED_DELTAS) == 0)
         return TANSU_E_CORRUPT;
     int found = record[0] & ~STORED_DELTAS;
     if (level < 0 ? found >= TREE_MAX_HEIGHT : found != level) {
         *fault = "a stored block has the wrong level";
         return TANSU_E_CORRUPT;
     }
-    return (record[0] & STORED_DELTAS) != 0 ? decode_deltas(store, record, size, content, error)
-                                            : decode_page(store, record, size, content, error);
+    return decode_deltas(store, record, size, content, error);
 }

@@ -172,15 +172,6 @@ tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
     return compile_new(q, selector, selector_size, hints, hints_size, NULL, result, error);
 }
 
-tansu_status query_compile_stored(const uint8_t *selector, size_t size, query **result,
-                                  tansu_error *error) {
-    query *q = zeroed_alloc(sizeof *q);
-    if (!q)
-        return error_memory(error);
-    q->stored = true;
-    return compile_new(q, selector, size, NULL, 0, NULL, result, error);
-}
-
 /* free_subqueries -- returns how many there were, at any depth. */
 static uint32_t free_subqueries(query *q) {
     uint32_t count = 0;

@@ -30,7 +30,7 @@ static tansu_status add_path(query *q, const char *text, size_t size, enum path_
         return error_memory(error);
     bool named = use == USE_WILD && size > 2 && memcmp(text, "**.", 3) == 0;
     if (path_has_wildcard(text + (named ? 3 : 0), size - (named ? 3 : 0)) &&
-        (use != USE_WILD || named) && !q->stored)
+        (use != USE_WILD || named))
         return error_set(
             error, TANSU_E_INVALID_QUERY, context,
             "Path has a part of asterisks only; \"*\", \"**\" and \"**.name\" are whole "

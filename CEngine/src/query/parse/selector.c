@@ -148,8 +148,7 @@ static void path_pop(parser *p, path_text before) {
 static enum wild wild_of(const parser *p, const char *key) {
     if (p->depth != 0)
         return WILD_NONE;
-    /* In a filter that an earlier version stored, "**" is a key. */
-    if (strncmp(key, "**.", 3) == 0 && !p->q->stored)
+    if (strncmp(key, "**.", 3) == 0)
         return WILD_NAMED;
     return strcmp(key, "*") == 0 ? WILD_FIELDS : strcmp(key, "**") == 0 ? WILD_ANYWHERE : WILD_NONE;
 }

@@ -8,15 +8,11 @@
 
 #define BLOCK_STORE_NAME "index/blocks.tch"
 
-/* The format of the META record that is written, and the oldest that is read: a block store with
- * any other is rebuilt from the log. Since 2, index entries have type tags; since 3, blocks and
- * chunks have a stored form of their own (index/tree/tree_stored.h, index/locations_stored.h), next
- * to which those of 2 can be read; since 4, collections are in records of their own
- * (store/checkpoint/stored_catalog.h), and before in META. */
-#define META_FORMAT 4
-#define META_FORMAT_OLDEST 2
+/* The format of the block store's records; it also changes with the rules by which index entries
+ * are made. A block store of another format is rebuilt from the log. */
+#define META_FORMAT 1
 
-/* The subtype of a binary that segment_usage_encode() made. Before format 4 it was 0. */
+/* The subtype of a binary that segment_usage_encode() made. */
 #define META_USAGE 0x80
 
 /* meta_write -- writes a snapshot's changed blocks and chunks and the META record, within the block

@@ -61,7 +61,7 @@ bool log_state_matches(database *db, const uint8_t *meta, size_t size) {
     int64_t seen;
     if (!number_of(meta, size, "witnessed", &seen) || !doc_find(meta, size, "extents", 7, &list) ||
         list.type != DOC_ARRAY)
-        return true; /* of an earlier release of the library */
+        return false;
     db->log->expected_end = (uint64_t)seen;
     bool holds = true;
     doc_iter iter;

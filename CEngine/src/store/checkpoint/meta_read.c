@@ -35,11 +35,10 @@ static bool bool_of(const uint8_t *doc, size_t size, const char *key) {
 /* usage_of -- a usage of the META; false without one. */
 static bool usage_of(const uint8_t *doc, size_t size, const char *key, segment_usage *result) {
     doc_value value;
-    if (!doc_find(doc, size, key, strlen(key), &value) || value.type != DOC_BINARY)
+    if (!doc_find(doc, size, key, strlen(key), &value) || value.type != DOC_BINARY ||
+        value.data[4] != META_USAGE)
         return false;
-    return value.data[4] == META_USAGE
-               ? segment_usage_decode(result, value.data + 5, value.size - 5)
-               : segment_usage_decode_older(result, value.data + 5, value.size - 5);
+    return segment_usage_decode(result, value.data + 5, value.size - 5);
 }
 
 /* load_segments -- the numbers of the log's segments. */
@@ -64,22 +63,7 @@ static tansu_status load_segments(database *db, const uint8_t *meta, size_t size
     return TANSU_OK;
 }
 
-/* is_outdated -- whether an earlier release made entries that this one would not make, or made none
- * where this one would: by rules 1, in a unique index, null for each document in an array without a
- * position as its key; by rules 1 and 2, of a partial index, whatever its filter selected then. */
-static bool is_outdated(const doc_value *part, const collection_index *index) {
-    const index_definition *definition = index->definition;
-    uint64_t rules;
-    if (!int_of(part->data, part->size, "entryRules", &rules))
-        rules = 1;
-    bool positions = false;
-    for (uint32_t i = 0; i < definition->path_count; i++)
-        positions = positions || path_has_positions(&definition->paths[i]);
-    return (rules < 2 && positions && definition->unique && index->multikey) ||
-           (rules < INDEX_ENTRY_RULES && definition->filter != NULL);
-}
-
-/* load_index -- one secondary index. An outdated one is as a corrupt one: all is rebuilt. */
+/* load_index -- one secondary index. */
 static tansu_status load_index(database *db, const doc_value *part, collection_index *index,
                                tansu_error *error) {
     doc_value name, keys, options;
@@ -105,8 +89,6 @@ static tansu_status load_index(database *db, const doc_value *part, collection_i
     }
     *index = (collection_index){.definition = definition,
                                 .multikey = bool_of(part->data, part->size, "multikey")};
-    if (is_outdated(part, index))
-        return TANSU_E_CORRUPT;
     return tree_open(db->trees, block, count, &index->entries, error);
 }
 
@@ -195,8 +177,7 @@ static tansu_status load_collection(void *context, uint32_t record, const doc_va
         !doc_find(part->data, part->size, "indexes", 7, &indexes) || indexes.type != DOC_ARRAY ||
         !doc_find(part->data, part->size, "gaps", 4, &gaps) || gaps.type != DOC_BINARY ||
         next_rid > MAX_RID || next_rid > log_max_rid(db->log) || ids_count > next_rid || id == 0 ||
-        id > RECORD_MAX_COLLECTION ||
-        (record != UINT32_MAX && id / STORED_CATALOG_COLLECTIONS != record))
+        id > RECORD_MAX_COLLECTION || id / STORED_CATALOG_COLLECTIONS != record)
         return TANSU_E_CORRUPT;
     size_t length;
     const char *text = doc_string(&name, &length);
@@ -279,8 +260,8 @@ tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot 
     doc_value uuid;
     uint64_t format, sequence, position, next_collection, next_index, next_block;
     if (!meta_check(meta, size) || !int_of(meta, size, "format", &format) ||
-        format < META_FORMAT_OLDEST || format > META_FORMAT ||
-        !int_of(meta, size, "sequence", &sequence) || !int_of(meta, size, "position", &position) ||
+        format != META_FORMAT || !int_of(meta, size, "sequence", &sequence) ||
+        !int_of(meta, size, "position", &position) ||
         !int_of(meta, size, "nextCollection", &next_collection) ||
         !int_of(meta, size, "nextIndex", &next_index) ||
         !int_of(meta, size, "nextBlock", &next_block) || !doc_find(meta, size, "uuid", 4, &uuid) ||
@@ -288,7 +269,6 @@ tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot 
         memcmp(uuid.data + 5, db->manifest.uuid, 16) != 0 ||
         next_collection > RECORD_MAX_COLLECTION + 1 || !log_state_matches(db, meta, size))
         return TANSU_E_CORRUPT;
-    /* A checkpoint without the log's segments was written by an earlier release. */
     if (!usage_of(meta, size, "written", db->written))
         return TANSU_E_CORRUPT;
     tansu_status status = load_segments(db, meta, size, error);

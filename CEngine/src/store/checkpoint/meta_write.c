@@ -20,7 +20,6 @@ static void append_index(writer *w, uint32_t number, const collection_index *ind
     writer_int64(w, "id", index->definition->id);
     index_definition_elements(index->definition, w);
     writer_bool(w, "multikey", index->multikey);
-    writer_int32(w, "entryRules", INDEX_ENTRY_RULES);
     writer_int64(w, "block", (int64_t)block);
     writer_int64(w, "count", (int64_t)index->entries.count);
     writer_end(w, one);

@@ -149,10 +149,6 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
         database_close(db, NULL);
         return status;
     }
-    /* A backup that an earlier release wrote, of a database in which a compaction had been
-     * cancelled. All of it is there, whether that can be written down now or at a later opening. */
-    if (!db->read_only && !db->manifest.compacted && log_gapped(db->log))
-        (void)manifest_mark_compacted(db, NULL);
     db->feed_floor = log_compacted_to(db->log);
     *result = db;
     return TANSU_OK;

@@ -416,11 +416,7 @@ static tansu_status record_index(write_txn *wtxn, const collection_state *state,
     bool changed = wtxn->changed;
     const char *name = state->name; /* a copy of the state has the same */
     definition->id = wtxn->next_index;
-    tansu_status status = TANSU_OK;
-    if (definition->wildcard)
-        status = manifest_mark_wildcard(wtxn->db, error);
-    if (status == TANSU_OK)
-        status = index_record(wtxn, state->id, definition, error);
+    tansu_status status = index_record(wtxn, state->id, definition, error);
     if (status != TANSU_OK) {
         index_definition_free(definition);
         return status;

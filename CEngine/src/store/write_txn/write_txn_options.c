@@ -33,10 +33,8 @@ tansu_status write_txn_collection_compress(write_txn *wtxn, const char *name, en
         return TANSU_OK;
     if (!codec_available(codec))
         return codec_missing("The compression of a collection", codec, error);
-    tansu_status status = manifest_mark_compressed(wtxn->db, error);
     /* Makes the private copy first: what follows the record cannot fail. */
-    if (status == TANSU_OK)
-        status = write_txn_set_codec(wtxn, name, there->codec, error);
+    tansu_status status = write_txn_set_codec(wtxn, name, there->codec, error);
     if (status != TANSU_OK)
         return status;
     there = snapshot_collection(wtxn->next, name);
@@ -108,8 +106,6 @@ tansu_status write_txn_collection_refer(write_txn *wtxn, const char *name, refer
     for (uint32_t i = 0; status == TANSU_OK && list != NULL && i < list->count; i++)
         status = name_check(list->items[i].to, "collection", error);
     bool same = status == TANSU_OK && reference_list_equal(there->references, list);
-    if (status == TANSU_OK && !same)
-        status = manifest_mark_references(wtxn->db, error);
     if (status != TANSU_OK || same) {
         reference_list_free(list);
         return status;
@@ -143,8 +139,6 @@ tansu_status write_txn_collection_stamp(write_txn *wtxn, const char *name, times
     const collection_state *there = snapshot_collection(wtxn->next, name);
     tansu_status status = there == NULL ? snapshot_missing(name, error) : TANSU_OK;
     bool same = status == TANSU_OK && timestamp_fields_equal(there->timestamps, fields);
-    if (status == TANSU_OK && !same)
-        status = manifest_mark_timestamps(wtxn->db, error);
     if (status != TANSU_OK || same) {
         free(fields);
         return status;
