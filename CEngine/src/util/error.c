@@ -3,9 +3,11 @@
  */
 #include "util/error.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* trim_partial -- drops the beginning of a UTF-8 sequence that a bounded copy cut in two. */
@@ -24,9 +26,24 @@ static void trim_partial(char *text, size_t capacity) {
         text[lead - 1] = '\0';
 }
 
+/* check_style -- in builds for tests: a message is a sentence with a capital first letter and no full
+ * stop (CONTRIBUTING.md). What it is completed with is of others. */
+static void check_style(const char *format) {
+#ifdef TANSU_CHECK_MESSAGES
+    size_t size = strlen(format);
+    if (islower((unsigned char)format[0]) || (size != 0 && format[size - 1] == '.')) {
+        fprintf(stderr, "no sentence, or one with a full stop: %s\n", format);
+        abort();
+    }
+#else
+    (void)format;
+#endif
+}
+
 /* fill -- writes all fields of an error that is there. */
 static tansu_status fill(tansu_error *error, tansu_status code, const char *context, int64_t offset,
                          const char *format, va_list arguments) {
+    check_style(format);
     if (error == NULL)
         return code;
     error->code = code;
