@@ -15,8 +15,6 @@
 #include "index/tree/rid_suffix.h"
 #include "index/wildcard.h"
 
-struct index_finder; /* index/index_finder.h */
-
 /* How a partial filter is compiled and evaluated. Selectors belong to the query parts, which this
  * part may not call: whoever opens a database passes this table (query/plan/partial_filter.h). */
 typedef struct index_filter_calls {
@@ -120,19 +118,17 @@ void index_entries_free(index_entries *entries);
  * unique index, for each value of path_walk_positions() if there are any: documents in an array
  * that lack a position as a key would share null otherwise. A sparse index has no entry of a
  * document whose paths all yield nothing or DOC_MISSING only, a partial one none of a document
- * that does not match. A wildcard index has those of index/wildcard.h. `finder`: that of
- * index_finder_of() for this document, or NULL; with it this is faster. Errors: TOO_LARGE (more
+ * that does not match. A wildcard index has those of index/wildcard.h. Errors: TOO_LARGE (more
  * than the index's maxEntries, or 64 MiB of them; context names the index), MEMORY.
  */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
-                                struct index_finder *finder, const uint8_t *doc, size_t size,
-                                uint64_t rid, tansu_error *error);
+                                const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error);
 
 /* index_plain_value -- the value that alone decides which entry a document has, its record id
  * aside, and whether it has one; DOC_MISSING when there is none. False where more decides: several
  * paths, an array, a partial filter, a wildcard. */
-bool index_plain_value(const index_definition *definition, struct index_finder *finder,
-                       const uint8_t *doc, size_t size, doc_value *value);
+bool index_plain_value(const index_definition *definition, const uint8_t *doc, size_t size,
+                       doc_value *value);
 
 /* index_entries_make_plain -- index_entries_make() of a document with such a value. Errors:
  * MEMORY. */

@@ -205,8 +205,8 @@ struct database {
     uint32_t declared_capacity;
 
     /* The writer's. */
-    struct write_txn *spare;  /* of the last transaction, with its memory, for the next */
-    struct form_table *forms; /* of the collections' documents; NULL before the first */
+    struct write_txn *spare;    /* of the last transaction, with its memory, for the next */
+    struct shape_table *shapes; /* of the collections' documents; NULL before the first */
     uint64_t next_epoch;
     uint32_t next_collection;
     uint32_t next_index;

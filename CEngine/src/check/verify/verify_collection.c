@@ -114,7 +114,7 @@ static void note_entry(collection_check *k, const checked_index *index, uint64_t
 static tansu_status make_entries(collection_check *k, checked_index *index, uint64_t rid,
                                  const uint8_t *doc, uint32_t size, tansu_error *error) {
     if (index->definition != NULL)
-        return index_entries_make(&index->made, index->definition, NULL, doc, size, rid, error);
+        return index_entries_make(&index->made, index->definition, doc, size, rid, error);
     doc_value id;
     uint8_t suffix[RID_SUFFIX_SIZE];
     bool found = doc_find_id(doc, size, &id);

@@ -5,7 +5,6 @@
 #include "store/index_tail/tail_changes.h"
 
 #include "index/index_batch.h"
-#include "index/index_finder.h"
 #include "log/scan.h"
 #include "store/index_tail/value_counts.h"
 #include "util/array.h"
@@ -89,8 +88,6 @@ typedef struct application {
     index_batch batch;
     index_entries was;
     index_entries now;
-    index_finder finder;
-    bool finds; /* there are so many documents that the finder is worth its memory */
 } application;
 
 /* document_at -- the document at a location; *doc NULL if there is none. */
@@ -112,17 +109,11 @@ static inline tansu_status document_at(application *a, uint64_t rid, log_locatio
                     name, (uint32_t)at);
 }
 
-/* finder_of -- of the index, for the next document; NULL: none. */
-static inline index_finder *finder_of(application *a) {
-    return a->finds ? index_finder_of(&a->finder, a->definition, NULL) : NULL;
-}
-
 /* make_entries -- the entries of a document. */
 static inline tansu_status make_entries(application *a, index_entries *made, uint64_t rid,
                                         const uint8_t *doc, uint32_t size, tansu_error *error) {
-    return a->definition == NULL
-               ? index_entries_make_id(made, doc, size, rid, error)
-               : index_entries_make(made, a->definition, finder_of(a), doc, size, rid, error);
+    return a->definition == NULL ? index_entries_make_id(made, doc, size, rid, error)
+                                 : index_entries_make(made, a->definition, doc, size, rid, error);
 }
 
 /* make_entries_at -- those of the document at a location; none if there is none. */
@@ -181,7 +172,6 @@ static void prefetch(const application *a, const tail_changes *changes, size_t a
 /* apply -- makes all changes in one index. */
 static tansu_status apply(application *a, const tail_changes *changes, tansu_error *error) {
     tansu_status status = TANSU_OK;
-    a->finds = changes->count >= FEW_CHANGES;
     for (size_t i = 0; status == TANSU_OK && i < changes->count; i++) {
         prefetch(a, changes, i);
         status = add_change(a, &changes->items[i], error);
@@ -194,7 +184,6 @@ static tansu_status apply(application *a, const tail_changes *changes, tansu_err
     index_batch_free(&a->batch);
     index_entries_free(&a->was);
     index_entries_free(&a->now);
-    index_finder_free(&a->finder);
     return status;
 }
 
@@ -258,7 +247,7 @@ static tansu_status count_document(tail_count *c, index_entries *made, uint64_t 
     tansu_status status = document_at(a, rid, at, &doc, &size, error);
     if (status != TANSU_OK || doc == NULL)
         return status;
-    if (a->definition != NULL && index_plain_value(a->definition, finder_of(a), doc, size, &value))
+    if (a->definition != NULL && index_plain_value(a->definition, doc, size, &value))
         return count_plain(c, made, &value, count, error);
     status = make_entries(a, made, rid, doc, size, error);
     if (status != TANSU_OK)
@@ -277,7 +266,6 @@ tansu_status tail_changes_count(const tail_changes *changes, const log *l,
     a->log = l;
     a->collection = state->id;
     a->definition = number == 0 ? NULL : state->indexes[number - 1].definition;
-    a->finds = changes->count >= FEW_CHANGES;
     tansu_status status = TANSU_OK;
     *more = 0;
     *usable = true;
@@ -296,7 +284,6 @@ tansu_status tail_changes_count(const tail_changes *changes, const log *l,
     log_pins_release(&a->pins);
     index_entries_free(&a->was);
     index_entries_free(&a->now);
-    index_finder_free(&a->finder);
     return status;
 }
 

@@ -239,7 +239,7 @@ tansu_status database_close(database *db, tansu_error *error) {
         snapshot_free_all(db);
     index_tails_free(db);
     write_txn_discard(db->spare);
-    free(db->forms);
+    free(db->shapes);
     if (db->trees != NULL)
         tree_store_free(db->trees);
     tansu_error later;

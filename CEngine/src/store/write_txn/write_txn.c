@@ -37,7 +37,6 @@ void write_txn_discard(write_txn *wtxn) {
     index_entries_free(&wtxn->old_entries);
     for (uint32_t i = 0; i < wtxn->set_count; i++) {
         index_entries_free(&wtxn->sets[i].new_entries);
-        index_finder_free(&wtxn->sets[i].finder);
     }
     free(wtxn->sets);
     tansu_buffer_free(&wtxn->key);

@@ -330,8 +330,7 @@ static tansu_status build_next(void *context, uint64_t *rid, const uint8_t **doc
             return status;
         /* A version that the index can't take was replaced before the index was made, by one that
          * compaction has left out because it was replaced, too. */
-        status =
-            index_entries_make(source->tried, source->definition, NULL, *doc, *size, *rid, error);
+        status = index_entries_make(source->tried, source->definition, *doc, *size, *rid, error);
         if (status != TANSU_E_TOO_LARGE)
             return status;
     }

@@ -1,14 +1,13 @@
 /*
- * test_form.c -- with a form a document is valid exactly when it is without, and the error is the
- * same, whatever the documents before were: documents of a few forms that alternate, some of their
+ * test_shape.c -- with a shape a document is valid exactly when it is without, and the error is the
+ * same, whatever the documents before were: documents of a few shapes that alternate, some of their
  * keys left out, keys that are there twice or in another order, values of other types, invalid
- * bytes, and more keys and levels than a form has room for. Where it says that values are, a search
- * finds them. Each document is in memory of exactly its size, so that a sanitizer sees what is read
+ * bytes, and more keys and levels than a shape has room for. Each document is in memory of exactly its size, so that a sanitizer sees what is read
  * outside.
  *
- * TANSU_SEED=n repeats a run, TANSU_ROUNDS=n is how many sets of forms are tried (3000).
+ * TANSU_SEED=n repeats a run, TANSU_ROUNDS=n is how many sets of shapes are tried (3000).
  */
-#include "bson/validate/form.h"
+#include "bson/validate/shape.h"
 #include "support/check.h"
 #include "support/random/random_form.h"
 
@@ -23,82 +22,12 @@
 /* What the documents of a run came to. */
 typedef struct tally {
     uint64_t valid, invalid, by_form;
-    uint64_t found, searched; /* values */
 } tally;
-
-/* ---- Values ---- */
-
-#define MAX_PARTS (FORM_DEPTH + 2)
-#define MAX_PLACES 256
-
-/* Places of paths, kept from document to document as an index keeps them. */
-typedef struct known_path {
-    const form *form;
-    char text[MAX_PARTS * 80];
-    form_place place;
-} known_path;
-
-static known_path known[MAX_PLACES];
-static size_t known_count;
-
-/* place_of -- the place of a path in a form. */
-static form_place *place_of(const form *f, const path *p) {
-    char text[sizeof known->text] = "";
-    size_t size = 0;
-    for (uint32_t i = 0; i < p->count; i++)
-        size += (size_t)snprintf(text + size, sizeof text - size, "%.*s/", (int)p->parts[i].size,
-                                 p->parts[i].name);
-    REQUIRE(size < sizeof text);
-    for (size_t i = 0; i < known_count; i++)
-        if (known[i].form == f && strcmp(known[i].text, text) == 0)
-            return &known[i].place;
-    if (known_count == MAX_PLACES)
-        known_count = 0;
-    known_path *k = &known[known_count++];
-    *k = (known_path){.form = f};
-    memcpy(k->text, text, size + 1);
-    return &k->place;
-}
-
-/* value_agrees -- whether a form finds at a path what a search finds, if it finds anything. */
-static bool value_agrees(const form *f, const uint8_t *doc, size_t size, const path *p, tally *t) {
-    doc_value expected, value;
-    bool single = path_get(p, doc, size, &expected);
-    t->searched++;
-    if (!form_find(f, place_of(f, p), p, &value))
-        return true;
-    t->found++;
-    return CHECK(single) && CHECK_INT(expected.type, value.type) &&
-           CHECK_INT(expected.size, value.size) && CHECK(expected.data == value.data);
-}
-
-/* values_agree -- the same for all paths that begin with those of `p` and lead to something in this
- * value, and for one that does not. */
-static bool values_agree(const form *f, const uint8_t *doc, size_t size, const doc_value *below,
-                         path *p, tally *t) {
-    doc_iter iter;
-    bool agree = true;
-    if (p->count == MAX_PARTS || !doc_iter_value(&iter, below))
-        return true;
-    path_part *part = &p->parts[p->count++];
-    *part = (path_part){.name = "absent", .size = 6, .index = -1};
-    agree = value_agrees(f, doc, size, p, t);
-    while (agree && doc_iter_next(&iter)) {
-        if (iter.key_size == 0)
-            continue; /* no path has an empty part */
-        *part = (path_part){.name = iter.key, .size = iter.key_size, .index = -1};
-        agree = value_agrees(f, doc, size, p, t);
-        if (agree && (iter.value.type == DOC_DOCUMENT || iter.value.type == DOC_ARRAY))
-            agree = values_agree(f, doc, size, &iter.value, p, t);
-    }
-    p->count--;
-    return agree;
-}
 
 /* ---- Verdicts ---- */
 
-/* agrees -- whether a form's verdict is the one without a form. */
-static bool agrees(form *f, const tansu_buffer *doc, tally *t) {
+/* agrees -- whether a shape's verdict is the one without a shape. */
+static bool agrees(shape *f, const tansu_buffer *doc, tally *t) {
     uint8_t *exact = malloc(doc->size != 0 ? doc->size : 1);
     tansu_error expected = {.offset = 0}, error = {.offset = 0};
     REQUIRE(exact != NULL);
@@ -106,28 +35,21 @@ static bool agrees(form *f, const tansu_buffer *doc, tally *t) {
         memcpy(exact, doc->data, doc->size);
     backoff before = f->trying;
     tansu_status status = doc_check(exact, doc->size, DOC_CHECK_STORE, &expected);
-    bool fits;
-    bool agree = CHECK_INT(status, form_check(f, exact, doc->size, &fits, &error));
-    if (agree && fits) {
-        path_part parts[MAX_PARTS];
-        path p = {.parts = parts};
-        const doc_value whole = {exact, (uint32_t)doc->size, DOC_DOCUMENT};
-        agree = CHECK_INT(TANSU_OK, status) && values_agree(f, exact, doc->size, &whole, &p, t);
-    }
+    bool agree = CHECK_INT(status, shape_check(f, exact, doc->size, &error));
     if (status != TANSU_OK)
         agree = agree && CHECK_TEXT(expected.message, error.message) &&
                 CHECK_TEXT(expected.context, error.context) &&
                 CHECK_INT(expected.offset, error.offset);
     t->valid += status == TANSU_OK;
     t->invalid += status != TANSU_OK;
-    /* What is validated without the form makes it learn, and a wait grow, or ends one. */
+    /* What is validated without the shape makes it learn, and a wait grow, or ends one. */
     t->by_form += status == TANSU_OK && before.wait == 0 && f->trying.wait == 0 &&
                   f->trying.waits == before.waits / 2;
     free(exact);
     return agree;
 }
 
-/* vary -- another form that differs in an element or two. */
+/* vary -- another shape that differs in an element or two. */
 static void vary(random_source *r, random_form *f) {
     random_form_element *first = &f->elements[random_below(r, f->top)];
     random_form_element *second = &f->elements[random_below(r, f->top)];
@@ -143,10 +65,10 @@ static void vary(random_source *r, random_form *f) {
     }
 }
 
-/* one_round -- documents of some forms. */
+/* one_round -- documents of some shapes. */
 static bool one_round(uint64_t round, tally *t) {
     static random_form forms[FORMS];
-    static form f;
+    static shape f;
     random_source r = random_start(round);
     uint64_t form_count = 1 + random_below(&r, FORMS);
     unsigned spoiled = random_chance(&r, 50) ? 20 : 0, omitted = random_chance(&r, 50) ? 10 : 0;
@@ -161,7 +83,6 @@ static bool one_round(uint64_t round, tally *t) {
         random_form_make(&r, &forms[i], random_chance(&r, 10) ? RANDOM_FORM_ELEMENTS : 6, true);
     }
     memset(&f, 0, sizeof f);
-    known_count = 0;
     for (int i = 0; agree && i < DOCUMENTS; i++) {
         const random_form *like = &forms[random_chance(&r, 50) ? 0 : random_below(&r, form_count)];
         writer w = {.out = &doc};
@@ -188,7 +109,6 @@ static void a_form_gives_the_same_verdict(void) {
     CHECK(t.valid > t.invalid);
     CHECK(t.invalid > rounds);
     CHECK(t.by_form > t.valid / 4);
-    CHECK(t.found > t.searched / 4);
 }
 
 /* put -- appends an int32. */
@@ -200,7 +120,7 @@ static void put(writer *w, const char *key) {
 
 /* check_keys -- a document with these keys, separated by spaces; "(" and ")" enclose what is in the
  * document before. */
-static void check_keys(form *f, const char *keys, tansu_status expected, uint32_t known) {
+static void check_keys(shape *f, const char *keys, tansu_status expected, uint32_t known) {
     tansu_buffer doc = {0};
     writer w = {.out = &doc};
     size_t starts[16] = {writer_begin(&w)}, depth = 0;
@@ -231,7 +151,7 @@ static void check_keys(form *f, const char *keys, tansu_status expected, uint32_
 
 /* Keys that some documents lack are added where they are; so are those of documents below. */
 static void a_form_has_the_keys_of_all_documents(void) {
-    static form f;
+    static shape f;
     check_keys(&f, "a d", TANSU_OK, 2);
     check_keys(&f, "a b( x ) d", TANSU_OK, 4);
     f.trying.wait = 0;
@@ -246,9 +166,9 @@ static void a_form_has_the_keys_of_all_documents(void) {
     check_keys(&f, "a b( x ) d d", TANSU_E_INVALID_DOCUMENT, 7);
 }
 
-/* With keys in another order a form would have one of them twice, and find it twice. */
+/* With keys in another order a shape would have one of them twice, and find it twice. */
 static void another_order_is_another_form(void) {
-    static form f;
+    static shape f;
     check_keys(&f, "a b c", TANSU_OK, 3);
     check_keys(&f, "c a", TANSU_OK, 2);
     f.trying.wait = 0;
@@ -256,9 +176,9 @@ static void another_order_is_another_form(void) {
     check_keys(&f, "c a c", TANSU_E_INVALID_DOCUMENT, 2);
 }
 
-/* Documents of which no form is made do not cost an attempt each. */
+/* Documents of which no shape is made do not cost an attempt each. */
 static void documents_without_a_form_are_left_alone(void) {
-    static form f;
+    static shape f;
     check_keys(&f, "a reference( $ref $id )", TANSU_OK, 0);
     for (int i = 0; i < 1000; i++)
         check_keys(&f, "a reference( $ref $id )", TANSU_OK, 0);
@@ -266,23 +186,23 @@ static void documents_without_a_form_are_left_alone(void) {
 }
 
 static void collections_have_forms_of_their_own(void) {
-    static form_table table;
-    form *first = form_of(&table, 3), *second = form_of(&table, 4);
+    static shape_table table;
+    shape *first = shape_of(&table, 3), *second = shape_of(&table, 4);
     REQUIRE(first != NULL && second != NULL);
     CHECK(first != second);
     check_keys(first, "a b", TANSU_OK, 2);
-    CHECK(form_of(&table, 3) == first);
+    CHECK(shape_of(&table, 3) == first);
     CHECK_INT(2, first->count);
     /* One whose place is taken waits until the other is not in use. */
-    CHECK(form_of(&table, 3 + FORM_SLOTS) == NULL);
-    CHECK(form_of(&table, 3) == first);
+    CHECK(shape_of(&table, 3 + SHAPE_SLOTS) == NULL);
+    CHECK(shape_of(&table, 3) == first);
     CHECK_INT(2, first->count);
-    form *later = NULL;
+    shape *later = NULL;
     for (int i = 0; i < 100 && later == NULL; i++)
-        later = form_of(&table, 3 + FORM_SLOTS);
+        later = shape_of(&table, 3 + SHAPE_SLOTS);
     REQUIRE(later != NULL);
     CHECK_INT(0, later->count);
-    CHECK(form_of(&table, 3) == NULL);
+    CHECK(shape_of(&table, 3) == NULL);
 }
 
 int main(void) {
