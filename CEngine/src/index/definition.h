@@ -124,17 +124,6 @@ void index_entries_free(index_entries *entries);
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
                                 const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error);
 
-/* index_plain_value -- the value that alone decides which entry a document has, its record id
- * aside, and whether it has one; DOC_MISSING when there is none. False where more decides: several
- * paths, an array, a partial filter, a wildcard. */
-bool index_plain_value(const index_definition *definition, const uint8_t *doc, size_t size,
-                       doc_value *value);
-
-/* index_entries_make_plain -- index_entries_make() of a document with such a value. Errors:
- * MEMORY. */
-tansu_status index_entries_make_plain(index_entries *entries, const index_definition *definition,
-                                      const doc_value *value, uint64_t rid, tansu_error *error);
-
 /* index_entries_make_id -- the one entry of a document in the index of `_id`. Errors: MEMORY. */
 tansu_status index_entries_make_id(index_entries *entries, const uint8_t *doc, size_t size,
                                    uint64_t rid, tansu_error *error);

@@ -253,12 +253,6 @@ static bool within_bounds(const index_entries *entries, const index_definition *
     return bytes <= MAX_ENTRY_BYTES;
 }
 
-bool index_plain_value(const index_definition *definition, const uint8_t *doc, size_t size,
-                       doc_value *value) {
-    return definition->path_count == 1 && !definition->wildcard && definition->filter == NULL &&
-           path_get(&definition->paths[0], doc, size, value) && value->type != DOC_ARRAY;
-}
-
 /* add_plain -- the one entry of a document with these values of the paths; none in a sparse index
  * where all are missing. False: memory is exhausted. */
 static inline bool add_plain(index_entries *entries, const index_definition *definition,
@@ -273,14 +267,6 @@ static inline bool add_plain(index_entries *entries, const index_definition *def
         return true;
     uint32_t tag = definition->fold ? 0 : type_tag_make(values, definition->path_count);
     return add_entry(entries, 0, rid, tag);
-}
-
-tansu_status index_entries_make_plain(index_entries *entries, const index_definition *definition,
-                                      const doc_value *value, uint64_t rid, tansu_error *error) {
-    entries->bytes.size = 0;
-    entries->count = 0;
-    entries->multikey = false;
-    return add_plain(entries, definition, value, rid) ? TANSU_OK : error_memory(error);
 }
 
 /* make_plain -- the one entry of a document without an array at or before the end of any path;

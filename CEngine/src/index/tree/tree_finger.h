@@ -1,16 +1,12 @@
 /*
- * index/tree/tree_finger.h -- the way to where a writer looked for or changed an entry last.
- * Private to index/tree.
+ * index/tree/tree_finger.h -- cached root-to-leaf path of the writer's last lookup or change (a
+ * *finger*). Private to index/tree.
  *
  * Blocks of the writer's own change by its own insertions and removals only, and other blocks do
  * not change. Each insertion and removal sets the finger anew or takes it away, so a finger whose
- * writer, tree and number of entries fit is right. A leaf that is not the writer's own may be
- * evicted meanwhile, and loaded again: with the same entries, which stay in their slots.
- *
- * After the commit nothing changes the writer's own blocks, so its finger is of use to the next
- * writer: commits of single documents whose ids ascend need no search. It ends with that one, which
- * holds the snapshot with the finger's root: so no other root can be in its memory. After an abort
- * there is no finger (tree_discard()).
+ * tree, epoch and number of entries fit is valid. A leaf that is not the writer's own may be evicted
+ * meanwhile, and loaded again: with the same entries, which stay in their slots. A finger ends with
+ * its transaction.
  */
 #ifndef TANSU_INDEX_TREE_TREE_FINGER_H
 #define TANSU_INDEX_TREE_TREE_FINGER_H

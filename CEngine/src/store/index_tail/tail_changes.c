@@ -6,7 +6,6 @@
 
 #include "index/index_batch.h"
 #include "log/scan.h"
-#include "store/index_tail/value_counts.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -203,7 +202,6 @@ tansu_status tail_changes_apply(const tail_changes *changes, const log *l, tree_
 typedef struct tail_count {
     application application;
     const tail_counting *counting;
-    value_counts known;
 } tail_count;
 
 /* count_inside -- how many of a document's entries are counted. */
@@ -215,24 +213,6 @@ static int64_t count_inside(const index_entries *made, const tail_counting *coun
     return count;
 }
 
-/* count_plain -- whether the entry of a value is counted; `made` is memory for it. */
-static tansu_status count_plain(tail_count *c, index_entries *made, const doc_value *value,
-                                int64_t *count, tansu_error *error) {
-    value_count *one = value_counts_at(&c->known, value);
-    if (one != NULL && value_count_is(one, value)) {
-        *count = one->known - 1;
-        return TANSU_OK;
-    }
-    tansu_status status =
-        index_entries_make_plain(made, c->application.definition, value, 0, error);
-    if (status != TANSU_OK)
-        return status;
-    *count = count_inside(made, c->counting);
-    if (one != NULL)
-        value_count_set(one, value, *count != 0);
-    return TANSU_OK;
-}
-
 /* count_document -- how many of the entries of the document at a location are counted; `made` is
  * memory for them. *multikey: that they make the index so. */
 static tansu_status count_document(tail_count *c, index_entries *made, uint64_t rid,
@@ -241,14 +221,11 @@ static tansu_status count_document(tail_count *c, index_entries *made, uint64_t 
     application *a = &c->application;
     const uint8_t *doc;
     uint32_t size;
-    doc_value value;
     *count = 0;
     *multikey = false;
     tansu_status status = document_at(a, rid, at, &doc, &size, error);
     if (status != TANSU_OK || doc == NULL)
         return status;
-    if (a->definition != NULL && index_plain_value(a->definition, doc, size, &value))
-        return count_plain(c, made, &value, count, error);
     status = make_entries(a, made, rid, doc, size, error);
     if (status != TANSU_OK)
         return status;
