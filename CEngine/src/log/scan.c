@@ -7,6 +7,7 @@
 #include "log/frame.h"
 #include "log/segment.h"
 #include "util/array.h"
+#include "util/bisect.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
 
@@ -268,15 +269,7 @@ static tansu_status check_segment(const log_intact *checked, intact_segment *s,
 
 /* find -- the index of the first segment whose number is not lower. */
 static size_t find(const log_intact *checked, uint32_t number) {
-    size_t low = 0, high = checked->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (checked->segments[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(checked->segments, checked->count, intact_segment, number, number);
 }
 
 /* is_at -- whether the segment at an index has that number. */
