@@ -9,11 +9,12 @@ extension Database.Transaction {
     ///   - body: Drops it, and creates it or renames another one to it.
     package func replacing(_ collection: String, _ body: () throws -> Void) throws {
         let old = try session.collectionInfo(collection)
-        let holders = try session.referrers(to: collection)
-            .filter { !$0.name.utf8.elementsEqual(collection.utf8) }
+        var holders = try session.referrers(to: collection)
+        holders.removeAll { $0.name.utf8.elementsEqual(collection.utf8) }
         for holder in holders {
-            let others = holder.references.filter { !$0.collection.utf8.elementsEqual(collection.utf8) }
-            try setReferences(others, of: holder.name)
+            var references = holder.references
+            references.removeAll { $0.collection.utf8.elementsEqual(collection.utf8) }
+            try setReferences(references, of: holder.name)
         }
         try body()
         if let old {
