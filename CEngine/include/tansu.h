@@ -560,6 +560,14 @@ TANSU_API tansu_status tansu_txn_prepare(tansu_db *db, tansu_txn_mode mode,
 TANSU_API tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error);
 
 /*
+ * Has the reads of a transaction that has begun check documents from now on, as tansu_dump() does: a
+ * document that is not intact, by the checksum of its commit or as BSON, is CORRUPT. For copies of
+ * documents, such as replicas; other reads trust what was written. The commits in a segment of the
+ * log are checked when the first of its documents is read, once while the database is open.
+ */
+TANSU_API tansu_status tansu_txn_check_documents(tansu_txn *txn, tansu_error *error);
+
+/*
  * Commits and frees the transaction, whatever the result (except BUSY). After an error nothing of
  * it is kept, except after IO from the sync itself: then it may or may not survive power loss, and
  * the database accepts no more writes (SYNC_FAILED) until it is opened again. *sequence (may be

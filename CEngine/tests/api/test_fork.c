@@ -126,6 +126,7 @@ static void use_all(const handles *h) {
 
     REFUSED(tansu_txn_start(h->writing, error));
     REFUSED(tansu_savepoint_begin(h->writing, error));
+    REFUSED(tansu_txn_check_documents(h->writing, error));
     REFUSED(tansu_savepoint_release(h->writing, error));
     REFUSED(tansu_savepoint_roll_back(h->writing, error));
     REFUSED(tansu_cursor_next(h->cursor, &document, error));

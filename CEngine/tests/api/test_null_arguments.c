@@ -94,6 +94,7 @@ static void transactions(void) {
     TAKES(sequence, tansu_txn_commit(txn, NULL, NULL));
     IGNORES(txn, tansu_txn_cancel(NULL));
     IGNORES(txn, tansu_txn_abort(NULL));
+    NEEDS(txn, tansu_txn_check_documents(NULL, NULL));
     NEEDS(txn, tansu_savepoint_begin(NULL, NULL));
     NEEDS(txn, tansu_savepoint_release(NULL, NULL));
     NEEDS(txn, tansu_savepoint_roll_back(NULL, NULL));
