@@ -560,10 +560,10 @@ TANSU_API tansu_status tansu_txn_prepare(tansu_db *db, tansu_txn_mode mode,
 TANSU_API tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error);
 
 /*
- * Has the reads of a transaction that has begun check documents from now on, as tansu_dump() does: a
- * document that is not intact, by the checksum of its commit or as BSON, is CORRUPT. For copies of
- * documents, such as replicas; other reads trust what was written. The commits in a segment of the
- * log are checked when the first of its documents is read, once while the database is open.
+ * Has the reads of a transaction that has begun check documents from now on, as tansu_dump() does:
+ * a document that is not intact, by the checksum of its commit or as BSON, is CORRUPT. For copies
+ * of documents, such as replicas; other reads trust what was written. The commits in a segment of
+ * the log are checked when the first of its documents is read, once while the database is open.
  */
 TANSU_API tansu_status tansu_txn_check_documents(tansu_txn *txn, tansu_error *error);
 
