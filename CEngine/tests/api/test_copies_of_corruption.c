@@ -6,6 +6,7 @@
 #include "log/format.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
+#include "support/calls/query_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/random/random.h"
