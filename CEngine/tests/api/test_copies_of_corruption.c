@@ -252,6 +252,19 @@ static void a_transaction_checks_what_it_reads(void) {
             CHECK_OK(call_save(db, NULL, "good", TANSU_SAVE, json), &call_error);
         }
     }
+    char *response = NULL;
+    CHECK_OK(tansu_execute_json(db, "{\"op\": \"begin\", \"mode\": \"readChecked\"}", &response),
+             NULL);
+    CHECK_TEXT("{\"ok\": true, \"transaction\": 1}", response);
+    tansu_free(response);
+    CHECK_STATUS(TANSU_E_CORRUPT,
+                 tansu_execute_json(db,
+                                    "{\"op\": \"get\", \"collection\": \"bad\", \"id\": 1, "
+                                    "\"transaction\": 1}",
+                                    &response));
+    tansu_free(response);
+    CHECK_OK(tansu_execute_json(db, "{\"op\": \"abort\", \"transaction\": 1}", &response), NULL);
+    tansu_free(response);
     tansu_txn *ended = NULL;
     CHECK_OK(tansu_txn_prepare(db, TANSU_TXN_READ, 0, &ended, &call_error), &call_error);
     CHECK_STATUS(TANSU_E_INVALID_STATE, tansu_txn_check_documents(ended, &call_error));
