@@ -4,7 +4,7 @@ import TansuTestSupport
 import Testing
 
 /// What the tests of NanoStore do with their store, where no other test has it: with documents like theirs, which are searched
-/// by any attribute and value. `docs/nanostore.md` has the table.
+/// by any attribute and value.
 @Suite("What NanoStore's users do")
 struct NanoStoreTests {
     struct Car: Codable, Sendable, Identifiable, Hashable { var id: String; var name: String }

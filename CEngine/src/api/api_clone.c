@@ -202,10 +202,13 @@ static tansu_status copy_to(database *from, const tansu_options *target, task *p
 static tansu_status copy_to_folder(database *from, const tansu_options *target, task *progress,
                                    database **result, tansu_error *error) {
     const fs *calls = from->calls;
+    tansu_status status = staging_check_outside(target->path, from->folder, error);
+    if (status != TANSU_OK)
+        return status;
     bool emptied = calls->rmdir(calls, target->path) == 0;
     tansu_options inner = *target;
     staging staged;
-    tansu_status status = staging_begin(&staged, calls, target->path, true, error);
+    status = staging_begin(&staged, calls, target->path, true, error);
     if (status == TANSU_OK) {
         staging_unlock(&staged); /* the database locks the same LOCK */
         inner.path = staged.path;

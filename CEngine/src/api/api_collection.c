@@ -1,5 +1,5 @@
 /*
- * api/api_collection.c -- creating, dropping, renaming and listing collections.
+ * api/api_collection.c -- creating, dropping, renaming and describing collections.
  */
 #include "api/handles.h"
 #include "bson/writer.h"
@@ -144,6 +144,28 @@ tansu_status tansu_collection_rename(tansu_db *db, tansu_txn *txn, const char *n
     return write_call_end(&w, status, error);
 }
 
+/* write_members -- what is told about a collection: name, documents and options. */
+static void write_members(writer *w, const collection_state *state) {
+    writer_string(w, "name", state->name);
+    writer_int64(w, "documents", (int64_t)state->count);
+    size_t options = writer_open(w, "options", DOC_DOCUMENT);
+    writer_bool(w, "local", state->local);
+    if (state->codec != CODEC_NONE)
+        writer_string(w, "compression", codec_name(state->codec));
+    if (state->references != NULL)
+        reference_list_write(state->references, w);
+    if (state->timestamps != NULL)
+        timestamp_fields_write(state->timestamps, w);
+    writer_end(w, options);
+}
+
+/* write_item -- the same as an element of an array. */
+static void write_item(writer *w, uint32_t number, const collection_state *state) {
+    size_t one = writer_open_index(w, number, DOC_DOCUMENT);
+    write_members(w, state);
+    writer_end(w, one);
+}
+
 tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *result,
                                    tansu_error *error) {
     if (result == NULL)
@@ -157,21 +179,52 @@ tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *r
     size_t answer = writer_begin(&w), list = writer_open(&w, "collections", DOC_ARRAY);
     const collection_state *state;
     catalog_cursor all = snapshot_from(r.snapshot, NULL);
-    for (uint32_t i = 0; (state = snapshot_next(&all)) != NULL; i++) {
-        size_t one = writer_open_index(&w, i, DOC_DOCUMENT);
-        writer_string(&w, "name", state->name);
-        writer_int64(&w, "documents", (int64_t)state->count);
-        size_t options = writer_open(&w, "options", DOC_DOCUMENT);
-        writer_bool(&w, "local", state->local);
-        if (state->codec != CODEC_NONE)
-            writer_string(&w, "compression", codec_name(state->codec));
-        if (state->references != NULL)
-            reference_list_write(state->references, &w);
-        if (state->timestamps != NULL)
-            timestamp_fields_write(state->timestamps, &w);
-        writer_end(&w, options);
-        writer_end(&w, one);
+    for (uint32_t i = 0; (state = snapshot_next(&all)) != NULL; i++)
+        write_item(&w, i, state);
+    writer_end(&w, list);
+    bool done = writer_finish(&w, answer);
+    return read_call_end(&r, done ? TANSU_OK : error_memory(error), error);
+}
+
+tansu_status tansu_collection_info(tansu_db *db, tansu_txn *txn, const char *name,
+                                   tansu_buffer *result, tansu_error *error) {
+    if (name == NULL || result == NULL)
+        return null_argument(name == NULL ? "name" : "result", error);
+    read_call r;
+    tansu_status status = read_call_begin(&r, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    result->size = 0;
+    const collection_state *state = snapshot_collection(r.snapshot, name);
+    if (state == NULL) {
+        status = snapshot_missing(name, error);
+        return read_call_end(&r, status, error);
     }
+    writer w = {.out = result};
+    size_t answer = writer_begin(&w);
+    write_members(&w, state);
+    bool done = writer_finish(&w, answer);
+    return read_call_end(&r, done ? TANSU_OK : error_memory(error), error);
+}
+
+tansu_status tansu_collection_referrers(tansu_db *db, tansu_txn *txn, const char *name,
+                                        tansu_buffer *result, tansu_error *error) {
+    if (result == NULL)
+        return null_argument("result", error);
+    tansu_status status = name_check(name, "collection", error);
+    read_call r;
+    if (status == TANSU_OK)
+        status = read_call_begin(&r, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    writer w = {.out = result};
+    result->size = 0;
+    size_t answer = writer_begin(&w), list = writer_open(&w, "collections", DOC_ARRAY);
+    const collection_state *holder;
+    catalog_cursor all = catalog_from(&r.snapshot->holders, order_of_holders, NULL);
+    for (uint32_t i = 0; (holder = snapshot_next_holder(r.snapshot, &all)) != NULL;)
+        if (reference_list_names(holder->references, name))
+            write_item(&w, i++, holder);
     writer_end(&w, list);
     bool done = writer_finish(&w, answer);
     return read_call_end(&r, done ? TANSU_OK : error_memory(error), error);

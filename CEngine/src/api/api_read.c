@@ -41,9 +41,6 @@ static tansu_status get(tansu_db *db, tansu_txn *txn, const char *collection, ta
     doc_ref ref;
     const uint8_t *doc;
     uint32_t size;
-    if (status == TANSU_OK && found)
-        read_prefetch(&r.rctx, state, &rid, 1,
-                      0); /* the cache lines after the first of the record */
     if (status == TANSU_OK)
         status =
             found ? read_find_document(&r.rctx, state, rid, &ref, &doc, &size, error) : TANSU_DONE;

@@ -98,6 +98,20 @@ tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability
     return status;
 }
 
+tansu_status tansu_txn_check_documents(tansu_txn *txn, tansu_error *error) {
+    if (txn == NULL)
+        return null_argument("txn", error);
+    tansu_status status = handle_check_process(txn->db, error);
+    if (status != TANSU_OK)
+        return status;
+    if (!txn->started || txn->ended)
+        return error_set(error, TANSU_E_INVALID_STATE, "txn",
+                         "The transaction was not started, or has ended; begin one");
+    const snapshot *v = txn->wtxn != NULL ? txn->wtxn->base : txn->snapshot;
+    txn->intact = (log_intact){.l = txn->db->log, .position = v->position, .shared = true};
+    return TANSU_OK;
+}
+
 /* txn_free -- ends the handle. */
 static void txn_free(tansu_txn *txn) {
     database *db = txn->db;

@@ -5,6 +5,7 @@
 #ifndef TANSU_API_HANDLES_H
 #define TANSU_API_HANDLES_H
 
+#include "log/scan.h"
 #include "query/query.h"
 #include "store/database_internal.h"
 #include "store/write_txn/write_txn.h"
@@ -35,6 +36,7 @@ struct tansu_txn {
     uint32_t savepoint_count;
     uint32_t savepoint_capacity;
     interrupt interrupt; /* tansu_txn_cancel() */
+    log_intact intact;   /* of tansu_txn_check_documents(); `l` NULL: documents are not checked */
     bool ended;          /* aborted while cursors were open: the last of them frees this */
 };
 

@@ -34,8 +34,11 @@ static tansu_status write_snapshot(database *db, const snapshot *v, staging *sta
 tansu_status database_backup(database *db, const char *to, tansu_backup_form form, task *progress,
                              backup_result *result, tansu_error *error) {
     *result = (backup_result){0};
+    tansu_status status = staging_check_outside(to, db->folder, error);
+    if (status != TANSU_OK)
+        return status;
     /* No segment is removed until maintenance_end(). */
-    tansu_status status = maintenance_begin(db, error);
+    status = maintenance_begin(db, error);
     if (status != TANSU_OK)
         return status;
     snapshot *v = snapshot_acquire(db);

@@ -105,6 +105,21 @@ static bool note_nothing(void *context, const char *name) {
     return false;
 }
 
+/* check_outside -- staging_check_outside() for the folder of a database, which restore_folder()
+ * finds out. */
+static tansu_status check_outside(const fs *calls, const char *from, const char *to,
+                                  tansu_error *error) {
+    char *path = fs_join(from, "MANIFEST");
+    if (path == NULL)
+        return error_memory(error);
+    int fd = calls->open(calls, path, O_RDONLY, 0);
+    free(path);
+    if (fd < 0)
+        return TANSU_OK;
+    calls->close(fd);
+    return staging_check_outside(to, from, error);
+}
+
 tansu_status database_restore(const char *from, const char *to, const fs *calls,
                               const index_filter_calls *filters, task *progress,
                               backup_result *result, tansu_error *error) {
@@ -115,9 +130,11 @@ tansu_status database_restore(const char *from, const char *to, const fs *calls,
         return errno == ENOENT || errno == ENOTDIR
                    ? error_set(error, TANSU_E_NOT_FOUND, from, "There is no backup at this path")
                    : error_errno(error, from, "open", errno);
-    staging staged;
+    staging staged = {.calls = calls, .fd = -1};
     manifest m = {0};
-    tansu_status status = staging_begin(&staged, calls, to, true, error);
+    tansu_status status = folder ? check_outside(calls, from, to, error) : TANSU_OK;
+    if (status == TANSU_OK)
+        status = staging_begin(&staged, calls, to, true, error);
     if (status == TANSU_OK)
         status = fill(&staged, fd, folder, from, progress, &m, error);
     if (fd >= 0)

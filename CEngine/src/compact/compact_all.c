@@ -190,10 +190,11 @@ static tansu_status ask_go_on(void *context, tansu_error *error) {
 static tansu_status background_within(database *db, uint64_t limit, compact_result *result) {
     compact_plan plan;
     const write_lock_caller caller = {ask_go_on, db};
-    tansu_status status =
-        compact_head_due(db)
-            ? make_plan(db, db->compaction_percent, &caller, limit, &plan, NULL)
-            : compact_plan_make(db, db->compaction_percent, false, limit, &plan, NULL);
+    tansu_status status = compact_plan_make(db, db->compaction_percent, false, limit, &plan, NULL);
+    if (status == TANSU_OK && plan.head_due) {
+        compact_plan_free(&plan);
+        status = make_plan(db, db->compaction_percent, &caller, limit, &plan, NULL);
+    }
     if (status != TANSU_OK)
         return status;
     if (plan.count > 0)

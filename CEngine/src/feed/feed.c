@@ -89,23 +89,30 @@ static tansu_status find_start(feed *f, uint64_t since, tansu_error *error) {
                          "Commit %llu is not in the database, whose newest commit is %llu; read "
                          "everything, and open a feed at the present or at 0",
                          (unsigned long long)since, (unsigned long long)f->snapshot->sequence);
-    if (status == TANSU_OK)
-        status = feed_find_names(f, error);
-    else if (status == TANSU_DONE)
-        status = TANSU_OK;
-    if (status == TANSU_OK && !feed_names_take(&f->names, f->snapshot))
-        status = error_memory(error);
-    return check_faults(f, faults, status, error);
+    return check_faults(f, faults, status == TANSU_DONE ? TANSU_OK : status, error);
 }
 
 /* skip_to_newest -- skips everything up to the snapshot. */
-static tansu_status skip_to_newest(feed *f, tansu_error *error) {
-    feed_names_clear(&f->names);
-    if (!feed_names_take(&f->names, f->snapshot))
-        return error_memory(error);
+static void skip_to_newest(feed *f) {
+    f->named = false;
     feed_set_delivered(&f->position, f->snapshot->sequence);
     f->hint = f->snapshot->position;
-    return TANSU_OK;
+}
+
+/* next_commit -- feed_next_commit(). The names are those of the snapshot, but where one of the
+ * commits up to it has changed them: they are found for the first commit only, because a feed of
+ * which all commits are skipped needs none. */
+static tansu_status next_commit(feed *f, tansu_error *error) {
+    if (!f->named) {
+        feed_names_clear(&f->names);
+        tansu_status status = feed_find_names(f, error);
+        if (status != TANSU_OK)
+            return status;
+        if (!feed_names_take(&f->names, f->snapshot))
+            return error_memory(error);
+        f->named = true;
+    }
+    return feed_next_commit(f, error);
 }
 
 tansu_status feed_open(database *root, uint64_t since, const feed_options *options, feed **result,
@@ -127,7 +134,7 @@ tansu_status feed_open(database *root, uint64_t since, const feed_options *optio
         f->snapshot = snapshot_acquire(db);
         status = list_add(f, f->snapshot->sequence, error);
         if (status == TANSU_OK)
-            status = skip_to_newest(f, error);
+            skip_to_newest(f);
     } else if (status == TANSU_OK) {
         status = list_add(f, since, error);
         if (status == TANSU_OK)
@@ -285,7 +292,7 @@ tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_
             if (status == TANSU_OK && f->snapshot == NULL)
                 status = feed_acquire(f, error);
             if (status == TANSU_OK)
-                status = check_faults(f, faults, feed_next_commit(f, error), error);
+                status = check_faults(f, faults, next_commit(f, error), error);
         }
         if (status == TANSU_OK && f->commit.searching) {
             status = check_faults(f, faults, feed_find_event(f, error), error);
@@ -322,7 +329,7 @@ tansu_status feed_skip(feed *f, int64_t timeout_ms, uint64_t *sequence, tansu_er
     if (status == TANSU_OK)
         status = feed_acquire(f, error);
     if (status == TANSU_OK) {
-        status = skip_to_newest(f, error);
+        skip_to_newest(f);
         *sequence = f->position.delivered;
     }
     feed_release(f);

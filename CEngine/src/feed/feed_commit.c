@@ -74,7 +74,7 @@ static tansu_status apply_names(feed *f, const record_header *record, tansu_erro
         feed_names_drop(&f->names, id);
     else if (name == NULL)
         return corrupt(f, "has no name", error);
-    else if (!feed_names_set(&f->names, id, name, true))
+    else if (!feed_names_set(&f->names, id, name))
         return error_memory(error);
     return TANSU_OK;
 }
@@ -96,9 +96,9 @@ static tansu_status wants_catalog(feed *f, const record_header *record, bool *wa
 static tansu_status wants_document(feed *f, const record_header *record, bool *wanted,
                                    tansu_error *error) {
     const feed_name *name = feed_names_find(&f->names, record_collection(record));
-    if (name == NULL)
+    if (name == NULL && f->names.filter == NULL)
         return corrupt(f, "is of a collection that does not exist", error);
-    *wanted = name->wanted && (record->type == RECORD_PUT || had_before(record)) &&
+    *wanted = name != NULL && name->wanted && (record->type == RECORD_PUT || had_before(record)) &&
               (!f->commit.several || pending_find(&f->newest, record->where) == f->commit.next);
     return TANSU_OK;
 }
@@ -270,7 +270,9 @@ static tansu_status fill_document(feed *f, const record_header *record, tansu_ch
     const feed_name *name = feed_names_find(&f->names, record_collection(record));
     if (name == NULL)
         return corrupt(f, "is of a collection that does not exist", error);
-    memcpy(f->name, name->name, sizeof f->name);
+    size_t length = strnlen(name->text, TANSU_MAX_NAME);
+    memcpy(f->name, name->text, length);
+    f->name[length] = 0;
     const uint8_t *payload = record_payload(record);
     tansu_document doc = {payload, load_u32(payload)};
     tansu_status status = TANSU_OK;

@@ -130,7 +130,7 @@ static bool find_names_in(feed *f, const record_header *record) {
     if (record->type != RECORD_COLLECTION_DROP && record->type != RECORD_COLLECTION_RENAME)
         return true;
     const char *name = feed_record_text(record, "name");
-    return name == NULL || feed_names_set(&f->names, record_collection(record), name, false);
+    return name == NULL || feed_names_note(&f->names, record_collection(record), name);
 }
 
 tansu_status feed_find_names(feed *f, tansu_error *error) {

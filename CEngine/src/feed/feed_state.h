@@ -41,6 +41,7 @@ typedef struct feed {
     bool before;
     bool after;
     feed_names names;
+    bool named;      /* `names` is valid */
     bool unreadable; /* the system could not read a part of the log: the feed can't continue */
 
     uint64_t pinned_to; /* the snapshot is held until this commit is delivered */

@@ -4,6 +4,7 @@
 #include "index/segment_usage.h"
 
 #include "util/array.h"
+#include "util/bisect.h"
 #include "util/buffer.h"
 #include "util/bytes.h"
 
@@ -46,15 +47,7 @@ void segment_usage_free(segment_usage *u) {
 static uint32_t slot_of(const segment_usage *u, uint32_t segment) {
     if (u->count > 0 && u->items[u->count - 1].segment <= segment)
         return u->items[u->count - 1].segment == segment ? u->count - 1 : u->count;
-    uint32_t low = 0, high = u->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (u->items[middle].segment < segment)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)BISECT(u->items, u->count, segment_usage_item, segment, segment);
 }
 
 /* has -- whether the slot is the segment's. */

@@ -154,7 +154,16 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
         free(l);
         return error_memory(error);
     }
+    if (pthread_mutex_init(&l->checked_mutex, NULL) != 0) {
+        pthread_rwlock_destroy(&l->passing);
+        pthread_mutex_destroy(&l->reserve_mutex);
+        block_cache_free(&l->blocks);
+        pthread_mutex_destroy(&l->mutex);
+        free(l);
+        return error_memory(error);
+    }
     if (pthread_cond_init(&l->synced_changed, NULL) != 0) {
+        pthread_mutex_destroy(&l->checked_mutex);
         pthread_rwlock_destroy(&l->passing);
         pthread_mutex_destroy(&l->reserve_mutex);
         block_cache_free(&l->blocks);
@@ -214,7 +223,9 @@ tansu_status log_close(log *l, tansu_error *error) {
     free(l->headerless);
     block_cache_free(&l->blocks);
     free(l->replaced.items);
+    log_intact_end_shared(l);
     pthread_cond_destroy(&l->synced_changed);
+    pthread_mutex_destroy(&l->checked_mutex);
     pthread_rwlock_destroy(&l->passing);
     pthread_mutex_destroy(&l->reserve_mutex);
     pthread_mutex_destroy(&l->mutex);

@@ -106,6 +106,9 @@ struct log {
     /* Held for reading by whoever reads a record in a segment that is newer than the reader's
      * snapshot, which does not keep the segment; for writing to unmap such a segment. */
     pthread_rwlock_t passing;
+    /* What transactions that check documents have checked; NULL: nothing (log/scan.h). */
+    pthread_mutex_t checked_mutex;
+    struct log_intact *checked;
     uint32_t *obsolete; /* numbers of files to remove after the next checkpoint */
     uint32_t obsolete_count;
     uint32_t obsolete_capacity;

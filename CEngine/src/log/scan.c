@@ -7,6 +7,7 @@
 #include "log/frame.h"
 #include "log/segment.h"
 #include "util/array.h"
+#include "util/bisect.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
 
@@ -235,6 +236,7 @@ typedef struct intact_gap {
 
 struct intact_segment {
     uint32_t number;
+    uint64_t to; /* the end of what was checked */
     intact_gap *gaps;
     size_t count, capacity;
 };
@@ -247,10 +249,10 @@ static tansu_status note_gap(intact_segment *s, uint64_t from, uint64_t to, tans
     return TANSU_OK;
 }
 
-/* check_segment -- all frames of a segment up to the snapshot's position. */
+/* check_segment -- the frames of a segment that were not checked, up to the snapshot's position. */
 static tansu_status check_segment(const log_intact *checked, intact_segment *s,
                                   tansu_error *error) {
-    uint64_t end, at = SEGMENT_HEADER_SIZE;
+    uint64_t end, at = s->to;
     const uint8_t *bytes = log_mapped(checked->l, s->number, &end);
     if (s->number == (uint32_t)(checked->position >> 32) && end > (uint32_t)checked->position)
         end = (uint32_t)checked->position;
@@ -262,21 +264,17 @@ static tansu_status check_segment(const log_intact *checked, intact_segment *s,
         if (frame == NULL)
             status = note_gap(s, at, next, error);
         at = next;
+        if (status == TANSU_OK)
+            s->to = at;
     }
+    if (bytes == NULL) /* compressed */
+        s->to = UINT64_MAX;
     return status;
 }
 
 /* find -- the index of the first segment whose number is not lower. */
 static size_t find(const log_intact *checked, uint32_t number) {
-    size_t low = 0, high = checked->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (checked->segments[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(checked->segments, checked->count, intact_segment, number, number);
 }
 
 /* is_at -- whether the segment at an index has that number. */
@@ -286,7 +284,7 @@ static bool is_at(const log_intact *checked, size_t at, uint32_t number) {
 
 /* add -- checks a segment, and puts it at an index. */
 static tansu_status add(log_intact *checked, size_t at, uint32_t number, tansu_error *error) {
-    intact_segment fresh = {.number = number};
+    intact_segment fresh = {.number = number, .to = SEGMENT_HEADER_SIZE};
     if (!ARRAY_RESERVE(checked->segments, checked->count, checked->capacity, 1))
         return error_memory(error);
     tansu_status status = check_segment(checked, &fresh, error);
@@ -301,8 +299,9 @@ static tansu_status add(log_intact *checked, size_t at, uint32_t number, tansu_e
     return TANSU_OK;
 }
 
-tansu_status log_intact_at(log_intact *checked, log_location location, bool *intact,
-                           tansu_error *error) {
+/* intact_at -- log_intact_at() of what is not shared, or with the mutex held. */
+static tansu_status intact_at(log_intact *checked, log_location location, bool *intact,
+                              tansu_error *error) {
     uint32_t number = (uint32_t)(location >> 32);
     uint64_t offset = (uint32_t)location & LOCATION_MASK;
     *intact = true;
@@ -313,10 +312,39 @@ tansu_status log_intact_at(log_intact *checked, log_location location, bool *int
         if (status != TANSU_OK)
             return status;
     }
-    const intact_segment *s = &checked->segments[checked->last];
+    intact_segment *s = &checked->segments[checked->last];
+    if (offset >= s->to) { /* written since */
+        tansu_status status = check_segment(checked, s, error);
+        if (status != TANSU_OK)
+            return status;
+    }
     for (size_t i = 0; i < s->count && s->gaps[i].from <= offset; i++)
         *intact = *intact && offset >= s->gaps[i].to;
     return TANSU_OK;
+}
+
+tansu_status log_intact_at(log_intact *checked, log_location location, bool *intact,
+                           tansu_error *error) {
+    if (!checked->shared)
+        return intact_at(checked, location, intact, error);
+    log *l = checked->l;
+    pthread_mutex_lock(&l->checked_mutex);
+    if (l->checked == NULL && (l->checked = calloc(1, sizeof *l->checked)) != NULL)
+        l->checked->l = l;
+    tansu_status status = l->checked == NULL ? error_memory(error) : TANSU_OK;
+    if (status == TANSU_OK) {
+        l->checked->position = checked->position;
+        status = intact_at(l->checked, location, intact, error);
+    }
+    pthread_mutex_unlock(&l->checked_mutex);
+    return status;
+}
+
+void log_intact_end_shared(log *l) {
+    if (l->checked != NULL)
+        log_intact_end(l->checked);
+    free(l->checked);
+    l->checked = NULL;
 }
 
 void log_intact_end(log_intact *checked) {

@@ -56,13 +56,15 @@ bool scan_header(const segment_header *header);
 /* What a call that copies documents has checked. The checksum of a frame covers all its records, so
  * it is not computed when one of them is read: a segment's frames are checked when the first of its
  * records is asked for, and the bytes that are in no valid frame are kept. The blocks of compressed
- * segments have checksums of their own, which every read checks. */
+ * segments have checksums of their own, which every read checks. With `shared`, what others with it
+ * have checked of the same log is not checked again: for short calls. */
 typedef struct intact_segment intact_segment;
 
-/* Zeroed but for `l` and `position`, it has checked nothing yet. */
+/* Zeroed but for the first three members, it has checked nothing yet. */
 typedef struct log_intact {
     log *l;
     uint64_t position; /* a snapshot's: no later frame is looked at */
+    bool shared;
     intact_segment *segments;
     size_t count, capacity;
     size_t last; /* the segment of the location before */
@@ -73,8 +75,9 @@ typedef struct log_intact {
 tansu_status log_intact_at(log_intact *checked, log_location location, bool *intact,
                            tansu_error *error);
 
-/* log_intact_end -- frees what it remembers. */
+/* log_intact_end -- frees what it remembers. log_intact_end_shared: likewise, of a log. */
 void log_intact_end(log_intact *checked);
+void log_intact_end_shared(log *l);
 
 /* ---- Segments of an open log ---- */
 

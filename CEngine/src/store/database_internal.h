@@ -11,6 +11,7 @@
 #include "store/readers/reader_slots.h"
 #include "store/snapshot.h"
 #include "util/fork.h"
+#include "util/table.h"
 
 #include <pthread.h>
 
@@ -200,9 +201,8 @@ struct database {
 
     /* Indexes that collections get when they are created; guarded by declared_mutex. */
     pthread_mutex_t declared_mutex;
-    struct declared_index *declared;
-    uint32_t declared_count;
-    uint32_t declared_capacity;
+    table declared;
+    struct declared_index *declared_suspended;
 
     /* The writer's. */
     struct write_txn *spare;    /* of the last transaction, with its memory, for the next */

@@ -196,6 +196,28 @@ static inline tansu_status checked(const read_context *rctx, const collection_st
                : check(rctx, collection, rid, location, doc, size, error);
 }
 
+/* expected -- the document at a location if the read context sees that version and it is not in a
+ * compressed segment: what committed() and found() say, for most documents. NULL: ask those. */
+static inline const uint8_t *expected(const read_context *rctx, log_location location,
+                                      uint64_t where, uint32_t *size) {
+    const segment_entry *entry = log_entry(rctx->log, (uint32_t)(location >> 32));
+    uint64_t room, offset = (uint32_t)location & LOCATION_MASK;
+    if (__atomic_load_n(&entry->first, __ATOMIC_RELAXED) > rctx->sequence ||
+        (location & LOCATION_DELETED) != 0)
+        return NULL;
+    const uint8_t *memory = log_memory(entry, &room);
+    if (log_compressed(memory) != NULL || offset + RECORD_SIZE_LEAST > room)
+        return NULL;
+    const record_header *record = (const record_header *)(memory + offset);
+    prefetch_lines(record, 64);
+    if (record_visible_from(record) > rctx->sequence)
+        return NULL;
+    const uint8_t *doc = record_document(record, room - offset, where, size);
+    return doc == NULL || lost(rctx, record, (uint64_t)(doc - (const uint8_t *)record) + *size)
+               ? NULL
+               : doc;
+}
+
 /* find_document -- read_find() and read_find_document(); the document only if it is committed. */
 static inline tansu_status find_document(const read_context *rctx,
                                          const collection_state *collection, uint64_t rid,
@@ -215,6 +237,10 @@ static inline tansu_status find_document(const read_context *rctx,
     if (status != TANSU_OK)
         return status;
     uint64_t where = record_where(collection->id, rid);
+    *ref = location;
+    *doc = expected(rctx, location, where, size);
+    if (__builtin_expect(*doc != NULL, 1))
+        return checked(rctx, collection, rid, location, *doc, *size, error);
     *ref = committed(rctx, location, where);
     if (*ref == 0)
         return TANSU_DONE;

@@ -580,7 +580,7 @@ tansu_status fs_open_temporary(const fs *calls, const char *folder, int *fd, tan
     return *fd < 0 ? error_errno(error, folder, "create a temporary file", errno) : TANSU_OK;
 }
 
-tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *error) {
+char *fs_parent(const char *path) {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         length--;
@@ -588,7 +588,11 @@ tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *erro
         length--;
     while (length > 1 && path[length - 1] == '/')
         length--;
-    char *parent = length == 0 ? strdup(".") : strndup(path, length);
+    return length == 0 ? strdup(".") : strndup(path, length);
+}
+
+tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *error) {
+    char *parent = fs_parent(path);
     if (parent == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;

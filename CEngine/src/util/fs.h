@@ -102,6 +102,10 @@ void fs_remove_all(const fs *calls, const char *path);
  * lies in. Errors: IO. */
 tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *error);
 
+/* fs_parent -- the path of the folder that a file or folder lies in, in new memory; NULL when it is
+ * exhausted. */
+char *fs_parent(const char *path);
+
 /* fs_join -- "folder/name" in new memory; NULL when it is exhausted. */
 char *fs_join(const char *folder, const char *name);
 

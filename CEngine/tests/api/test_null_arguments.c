@@ -94,6 +94,7 @@ static void transactions(void) {
     TAKES(sequence, tansu_txn_commit(txn, NULL, NULL));
     IGNORES(txn, tansu_txn_cancel(NULL));
     IGNORES(txn, tansu_txn_abort(NULL));
+    NEEDS(txn, tansu_txn_check_documents(NULL, NULL));
     NEEDS(txn, tansu_savepoint_begin(NULL, NULL));
     NEEDS(txn, tansu_savepoint_release(NULL, NULL));
     NEEDS(txn, tansu_savepoint_roll_back(NULL, NULL));
@@ -116,6 +117,14 @@ static void collections_and_indexes(void) {
     NEEDS(db, tansu_collection_list(NULL, NULL, &out, NULL));
     NEEDS(result, tansu_collection_list(db, NULL, NULL, NULL));
     TAKES(txn, tansu_collection_list(db, NULL, &out, NULL));
+    NEEDS(db, tansu_collection_info(NULL, NULL, "c", &out, NULL));
+    NEEDS(name, tansu_collection_info(db, NULL, NULL, &out, NULL));
+    NEEDS(result, tansu_collection_info(db, NULL, "c", NULL, NULL));
+    TAKES(txn, tansu_collection_info(db, NULL, "c", &out, NULL));
+    NEEDS(db, tansu_collection_referrers(NULL, NULL, "c", &out, NULL));
+    NEEDS(name, tansu_collection_referrers(db, NULL, NULL, &out, NULL));
+    NEEDS(result, tansu_collection_referrers(db, NULL, "c", NULL, NULL));
+    TAKES(txn, tansu_collection_referrers(db, NULL, "c", &out, NULL));
     NEEDS(db, tansu_dangling_references(NULL, NULL, NONE, &out, NULL));
     NEEDS(result, tansu_dangling_references(db, NULL, NONE, NULL, NULL));
     TAKES(txn, tansu_dangling_references(db, NULL, NONE, &out, NULL));

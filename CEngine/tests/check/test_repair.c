@@ -564,7 +564,8 @@ static void errors_leave_nothing(void) {
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, maintenance_repair("x", ""));
     CHECK_STATUS(TANSU_E_EXISTS, maintenance_repair(folder, other));
     CHECK_STATUS(TANSU_E_EXISTS, maintenance_repair(folder, folder));
-    CHECK_STATUS(TANSU_E_EXISTS, maintenance_repair(folder, folder_join(folder, "MANIFEST")));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT,
+                 maintenance_repair(folder, folder_join(folder, "MANIFEST")));
     char *empty = folder_new();
     CHECK_STATUS(TANSU_E_NOT_FOUND, maintenance_repair(empty, target(other)));
     CHECK_STATUS(TANSU_E_NOT_FOUND, maintenance_repair(folder_join(empty, "none"), target(other)));

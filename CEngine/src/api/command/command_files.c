@@ -92,7 +92,10 @@ tansu_status command_dump(command *c, tansu_error *error) {
     const char *to = command_text(c, MEMBER_TO);
     tansu_buffer report = TANSU_BUFFER_INIT;
     dump_file f = {.size = 0};
-    tansu_status status = staging_begin(&f.staged, &fs_system, to, false, error);
+    tansu_status status = staging_check_outside(to, db_inner(c->db)->folder, error);
+    if (status != TANSU_OK)
+        return status;
+    status = staging_begin(&f.staged, &fs_system, to, false, error);
     if (status == TANSU_OK)
         status = tansu_dump(c->db, c->txn, write_dump, &f,
                             value_document(&c->given[MEMBER_OPTIONS]), NULL, NULL, &report, error);

@@ -431,6 +431,26 @@ tansu_status command_collections(command *c, tansu_error *error) {
     return status;
 }
 
+/* command_collection_info -- one of them. */
+tansu_status command_collection_info(command *c, tansu_error *error) {
+    tansu_buffer info = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_collection_info(c->db, c->txn, collection_of(c), &info, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &info, error);
+    tansu_buffer_free(&info);
+    return status;
+}
+
+/* command_referrers -- the list of those with references to a collection. */
+tansu_status command_referrers(command *c, tansu_error *error) {
+    tansu_buffer list = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_collection_referrers(c->db, c->txn, collection_of(c), &list, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &list, error);
+    tansu_buffer_free(&list);
+    return status;
+}
+
 /* ---- The database ---- */
 
 /* command_dangling_references -- finds or repairs references that lead to no document. */

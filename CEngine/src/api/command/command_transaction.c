@@ -20,23 +20,28 @@ static int choose(const command *c, unsigned member, const char *const *texts, i
 
 /* command_begin -- a transaction that lasts until "commit" or "abort". */
 tansu_status command_begin(command *c, tansu_error *error) {
-    static const char *const modes[] = {"read", "write", NULL};
+    enum { READ_CHECKED = TANSU_TXN_WRITE + 1 };
+    static const char *const modes[] = {"read", "write", "readChecked", NULL};
     static const char *const durabilities[] = {"default", "full", "process", "interval", NULL};
     int mode = choose(c, MEMBER_MODE, modes, TANSU_TXN_WRITE);
     int durability = choose(c, MEMBER_DURABILITY, durabilities, TANSU_DURABILITY_DEFAULT);
     if (mode < 0)
         return error_set(error, TANSU_E_INVALID_COMMAND, "mode",
-                         "The member \"mode\" must be \"read\" or \"write\"");
+                         "The member \"mode\" must be \"read\", \"readChecked\" or \"write\"");
     if (durability < 0)
         return error_set(error, TANSU_E_INVALID_COMMAND, "durability",
                          "The member \"durability\" must be \"full\", \"process\" or \"interval\"");
     tansu_txn *txn = NULL;
     int64_t number;
-    tansu_status status =
-        tansu_txn_begin(c->db, (tansu_txn_mode)mode, (tansu_durability)durability, &txn, error);
+    bool checked = mode == READ_CHECKED;
+    tansu_status status = tansu_txn_begin(c->db, checked ? TANSU_TXN_READ : (tansu_txn_mode)mode,
+                                          (tansu_durability)durability, &txn, error);
     if (status != TANSU_OK)
         return status;
-    status = session_add(c->db, SESSION_TXN, txn, 0, &number, error);
+    if (checked)
+        status = tansu_txn_check_documents(txn, error);
+    if (status == TANSU_OK)
+        status = session_add(c->db, SESSION_TXN, txn, 0, &number, error);
     if (status != TANSU_OK) {
         tansu_txn_abort(txn);
         return status;

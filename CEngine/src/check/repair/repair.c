@@ -94,11 +94,28 @@ static tansu_status rebuild(repair *r, const char *folder, tansu_error *error) {
     return status == TANSU_OK ? closed : status;
 }
 
+/* note_nothing -- for listings that only ask whether there is a folder. */
+static bool note_nothing(void *context, const char *name) {
+    (void)context;
+    (void)name;
+    return false;
+}
+
+/* check_outside -- staging_check_outside() for the folder of a database, which
+ * repair_find_segments() finds out. */
+static tansu_status check_outside(const repair *r, const char *to, tansu_error *error) {
+    return r->calls->list(r->calls, r->log_folder, note_nothing, NULL) == 0
+               ? staging_check_outside(to, r->from, error)
+               : TANSU_OK;
+}
+
 /* run -- all phases. The report is written before the database is published: nothing can fail after
  * that. */
 static tansu_status run(repair *r, const char *to, staging *staged, tansu_buffer *report,
                         tansu_error *error) {
-    tansu_status status = staging_begin(staged, r->calls, to, true, error);
+    tansu_status status = check_outside(r, to, error);
+    if (status == TANSU_OK)
+        status = staging_begin(staged, r->calls, to, true, error);
     if (status == TANSU_OK)
         status = repair_find_segments(r, error);
     if (status == TANSU_OK)
@@ -120,18 +137,12 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
                              const index_filter_calls *filters, const tansu_options *settings,
                              tansu_progress progress, void *context, tansu_buffer *report,
                              tansu_error *error) {
-    size_t length = strlen(to);
-    while (length > 1 && to[length - 1] == '/')
-        length--;
-    char *parent = strndup(to, length);
-    char *slash = parent == NULL ? NULL : strrchr(parent, '/');
-    if (slash != NULL)
-        slash[slash == parent] = 0; /* the root is its own parent */
+    char *parent = fs_parent(to);
     repair r = {.calls = calls,
                 .filters = filters,
                 .settings = settings,
                 .from = from,
-                .temporary = slash == NULL ? "." : parent,
+                .temporary = parent,
                 .progress = progress,
                 .context = context,
                 .log_folder = fs_join(from, "log")};

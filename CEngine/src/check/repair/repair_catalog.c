@@ -10,6 +10,7 @@
 #include "store/collection.h"
 #include "store/name_check.h"
 #include "util/array.h"
+#include "util/bisect.h"
 #include "util/error.h"
 
 #include <stdio.h>
@@ -25,15 +26,7 @@ static int by_commit(const void *a, const void *b) {
 
 /* slot_of -- the index of a collection in the list, or where it belongs. */
 static size_t slot_of(const repair *r, uint32_t id) {
-    size_t low = 0, high = r->collection_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->collections[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(r->collections, r->collection_count, repair_collection, id, id);
 }
 
 repair_collection *repair_find_collection(const repair *r, uint32_t id) {

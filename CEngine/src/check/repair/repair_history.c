@@ -12,6 +12,7 @@
 #include "check/repair/repair_order.h"
 #include "check/repair/repair_read.h"
 #include "util/array.h"
+#include "util/bisect.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -55,15 +56,7 @@ static uint64_t bound_of(const repair *r, size_t index) {
 
 /* covered_from -- the first covered range that ends with a commit or later. */
 static size_t covered_from(const history *h, uint64_t sequence) {
-    size_t low = 0, high = h->covered_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (h->covered[middle].last < sequence)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(h->covered, h->covered_count, covered_range, last, sequence);
 }
 
 /* covered_add -- adds a range, which replaces what earlier segments cover. */
@@ -380,15 +373,7 @@ static bool find_missing(history *h) {
 }
 
 size_t repair_missing_from(const repair *r, uint64_t sequence) {
-    size_t low = 0, high = r->missing_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->missing[middle].last < sequence)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(r->missing, r->missing_count, repair_range, last, sequence);
 }
 
 uint64_t repair_count_missing(const repair *r, uint64_t from, uint64_t to, uint64_t *first,

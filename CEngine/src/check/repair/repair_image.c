@@ -2,7 +2,8 @@
  * check/repair/repair_image.c -- decompressing what is intact of a compressed segment.
  *
  * The table of the segment is not needed: each block has a header that says where it belongs. So
- * blocks are searched for from the first position on, and after each gap.
+ * blocks are searched for from the first position on, and after each gap. A segment whose header is
+ * corrupt is a compressed one if it has a valid block.
  */
 #include "check/repair/repair_read.h"
 
@@ -89,51 +90,53 @@ static tansu_status put_blocks(making *m, tansu_error *error) {
     return status;
 }
 
-/* is_compressed -- whether the file is a compressed segment, by its header or its first block. */
-static bool is_compressed(const segment_header *header, const uint8_t *bytes, uint64_t size) {
-    if (scan_header(header))
-        return header->kind == SEGMENT_COMPRESSED;
-    return block_header_at(bytes, size, COMPRESSED_BLOCKS) != NULL;
+/* seed_of -- of the checksums of a database. */
+static uint32_t seed_of(const uint8_t uuid[16]) {
+    return (uint32_t)crc32_z(0, uuid, 16);
 }
 
-tansu_status repair_image_make(repair *r, repair_segment *s, int fd, segment_header *header,
-                               tansu_error *error) {
-    uint8_t first[COMPRESSED_BLOCKS + BLOCK_HEADER_SIZE];
-    if (scan_header(header) ? header->kind != SEGMENT_COMPRESSED : s->size < sizeof first)
+bool repair_image_block(const uint8_t *bytes, uint64_t size, const uint8_t uuid[16]) {
+    uint32_t seed = seed_of(uuid);
+    uint64_t position = COMPRESSED_BLOCKS;
+    while (position < size && block_valid(seed, bytes, size, position) == NULL)
+        position += 8;
+    /* A frame may hold bytes that are a block's, and a block the frames of what it stores. */
+    return position < size && scan_find(seed, bytes, position, SEGMENT_HEADER_SIZE, 1) >= position;
+}
+
+tansu_status repair_image_make(repair *r, repair_segment *s, int fd, const uint8_t uuid[16],
+                               segment_header *header, tansu_error *error) {
+    bool whole = scan_header(header);
+    if (whole && header->kind != SEGMENT_COMPRESSED)
         return TANSU_OK;
-    if (!scan_header(header)) {
-        repair_read_bytes(r, s, fd, first, 0, sizeof first);
-        if (load_u32(first + COMPRESSED_BLOCKS) != BLOCK_MAGIC)
-            return TANSU_OK;
-    }
     uint8_t *bytes = malloc((size_t)s->size + 8);
     if (bytes == NULL)
         return error_memory(error);
     repair_read_bytes(r, s, fd, bytes, 0, (size_t)s->size);
-    const uint8_t *uuid = scan_header(header) ? header->uuid : r->manifest.uuid;
+    if (!whole && !repair_image_block(bytes, s->size, uuid)) {
+        free(bytes);
+        return TANSU_OK;
+    }
     making m = {.r = r,
                 .s = s,
                 .bytes = bytes,
-                .crc_seed = (uint32_t)crc32_z(0, uuid, sizeof header->uuid),
+                .crc_seed = seed_of(uuid),
                 .end = SEGMENT_HEADER_SIZE,
                 .next = SEGMENT_HEADER_SIZE};
-    tansu_status status = TANSU_OK;
-    if (is_compressed(header, bytes, s->size)) {
-        if (scan_header(header) && header->end > m.end && header->end <= UINT32_MAX) {
-            m.end = header->end;
-            header->kind = SEGMENT_COMPACTED;
-            header->crc = 0;
-            header->crc = (uint32_t)crc32(0, (const Bytef *)header, sizeof *header);
-        }
-        status = fs_open_temporary(r->calls, r->temporary, &s->image, error);
-        if (status == TANSU_OK)
-            status = write_part(&m, header, sizeof *header, 0, error);
-        if (status == TANSU_OK)
-            status = put_blocks(&m, error);
-        if (status == TANSU_OK && r->calls->truncate(s->image, m.end) != 0)
-            status = error_errno(error, "temporary file", "extend", errno);
-        s->size = m.end;
+    if (whole && header->end > m.end && header->end <= UINT32_MAX) {
+        m.end = header->end;
+        header->kind = SEGMENT_COMPACTED;
+        header->crc = 0;
+        header->crc = (uint32_t)crc32(0, (const Bytef *)header, sizeof *header);
     }
+    tansu_status status = fs_open_temporary(r->calls, r->temporary, &s->image, error);
+    if (status == TANSU_OK)
+        status = write_part(&m, header, sizeof *header, 0, error);
+    if (status == TANSU_OK)
+        status = put_blocks(&m, error);
+    if (status == TANSU_OK && r->calls->truncate(s->image, m.end) != 0)
+        status = error_errno(error, "temporary file", "extend", errno);
+    s->size = m.end;
     free(m.out);
     free(bytes);
     return status;

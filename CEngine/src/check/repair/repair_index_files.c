@@ -19,6 +19,7 @@
 #include "store/collection.h"
 #include "store/name_check.h"
 #include "util/array.h"
+#include "util/bisect.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -183,16 +184,11 @@ static const repair_segment *segment_of(const repair *r, uint32_t number) {
 /* lies_in_order -- whether a record lies where it was written. */
 static bool lies_in_order(const repair *r, log_location location) {
     const repair_segment *s = segment_of(r, repair_number(location));
-    size_t low = 0, high = s == NULL ? 0 : s->run_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->runs[s->run + middle].to <= repair_offset(location))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return s != NULL && low < s->run_count &&
-           r->runs[s->run + low].from < repair_offset(location) && r->runs[s->run + low].in_order;
+    if (s == NULL)
+        return false;
+    const repair_run *runs = r->runs + s->run;
+    size_t at = BISECT(runs, s->run_count, repair_run, to, repair_offset(location) + 1);
+    return at < s->run_count && runs[at].from < repair_offset(location) && runs[at].in_order;
 }
 
 /* compare_location -- the flag for a document whose record was found at another location than the

@@ -25,6 +25,7 @@ typedef struct repair_segment {
     uint64_t last;  /* of a compacted segment with a valid header */
     uint64_t end;   /* where the frames of such a segment end */
     bool left_out;
+    bool waits; /* its header is corrupt: a vote says whose it is and whether it has an image */
     size_t run; /* index of its first run */
     size_t run_count;
     uint64_t gap_bytes;

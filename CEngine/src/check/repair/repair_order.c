@@ -13,6 +13,7 @@
 
 #include "log/format.h"
 #include "util/array.h"
+#include "util/bisect.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -33,15 +34,7 @@ static int by_value(const void *a, const void *b) {
 
 /* count_before -- how many frames are of an earlier commit. */
 static size_t count_before(const commit_list *list, uint64_t sequence) {
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->items[middle] < sequence)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return bisect_u64(list->items, sizeof *list->items, 0, list->count, sequence);
 }
 
 /* is_twice -- whether there are several frames of a commit. */

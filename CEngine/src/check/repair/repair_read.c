@@ -5,6 +5,7 @@
 
 #include "log/scan.h"
 #include "util/array.h"
+#include "util/bisect.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -168,14 +169,7 @@ tansu_status repair_mark_gaps(repair *r, tansu_error *error) {
 
 uint64_t repair_commit(const repair *r, log_location location, const record_header *record) {
     uint64_t at = (uint64_t)repair_number(location) << 32 | repair_offset(location);
-    size_t low = 0, high = r->mark_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->marks[middle].location <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool marked = low > 0 && r->marks[low - 1].location >> 32 == at >> 32;
-    return record_commit(record, marked ? r->marks[low - 1].commit : 1);
+    size_t next = BISECT(r->marks, r->mark_count, repair_mark, location, at + 1);
+    bool marked = next > 0 && r->marks[next - 1].location >> 32 == at >> 32;
+    return record_commit(record, marked ? r->marks[next - 1].commit : 1);
 }

@@ -16,12 +16,16 @@ void repair_read_bytes(repair *r, const repair_segment *s, int fd, uint8_t *byte
 tansu_status repair_read_segment(repair *r, const repair_segment *s, uint64_t from, uint64_t size,
                                  uint8_t **bytes, tansu_error *error);
 
-/* repair_image_make -- if an open segment file is a compressed one: writes its image to a temporary
- * file, which the other phases read instead (repair_image.c). *header becomes that of the image. A
- * block that is corrupt is zeros, and a problem. Errors: FULL, IO, MEMORY, UNSUPPORTED (a codec
- * that this build lacks). */
-tansu_status repair_image_make(repair *r, repair_segment *s, int fd, segment_header *header,
-                               tansu_error *error);
+/* repair_image_make -- if an open segment file is a compressed one of that database: writes its
+ * image to a temporary file, which the other phases read instead (repair_image.c). *header becomes
+ * that of the image. A block that is corrupt is zeros, and a problem. Errors: FULL, IO, MEMORY,
+ * UNSUPPORTED (a codec that this build lacks). */
+tansu_status repair_image_make(repair *r, repair_segment *s, int fd, const uint8_t uuid[16],
+                               segment_header *header, tansu_error *error);
+
+/* repair_image_block -- whether the bytes of a segment file without a header are those of a
+ * compressed one of that database. */
+bool repair_image_block(const uint8_t *bytes, uint64_t size, const uint8_t uuid[16]);
 
 /* Reads single records; keeps the segment's file open. */
 typedef struct repair_reader {

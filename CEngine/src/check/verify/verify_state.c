@@ -7,6 +7,7 @@
 #include "store/database_internal.h"
 #include "store/handle.h"
 #include "util/array.h"
+#include "util/bisect.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -36,29 +37,22 @@ tansu_status verify_progress(verification *c, uint64_t work, tansu_error *error)
  * looked up again when fewer than `least` are known, because the head segment grows. */
 static tansu_status readable_bytes(verification *c, uint32_t number, uint64_t least,
                                    uint64_t *readable, tansu_error *error) {
-    size_t low = 0, high = c->segment_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->segments[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool known = low < c->segment_count && c->segments[low].number == number;
-    *readable = known ? c->segments[low].size : 0;
+    size_t at = BISECT(c->segments, c->segment_count, verify_segment, number, number);
+    bool known = at < c->segment_count && c->segments[at].number == number;
+    *readable = known ? c->segments[at].size : 0;
     if (*readable >= least)
         return TANSU_OK;
     *readable = log_capacity(c->db->log, number);
     if (known || *readable == 0) {
         if (known)
-            c->segments[low].size = *readable;
+            c->segments[at].size = *readable;
         return TANSU_OK;
     }
     if (!ARRAY_RESERVE(c->segments, c->segment_count, c->segment_capacity, 1))
         return error_memory(error);
-    verify_segment *at = c->segments + low;
-    memmove(at + 1, at, (c->segment_count - low) * sizeof *at);
-    *at = (verify_segment){number, *readable};
+    verify_segment *place = c->segments + at;
+    memmove(place + 1, place, (c->segment_count - at) * sizeof *place);
+    *place = (verify_segment){number, *readable};
     c->segment_count++;
     return TANSU_OK;
 }

@@ -9,9 +9,36 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define STAGING_SUFFIX ".tansu-part"
 #define LOCK_NAME "LOCK"
+
+tansu_status staging_check_outside(const char *to, const char *folder, tansu_error *error) {
+    struct stat own, above;
+    if (folder == NULL || stat(folder, &own) != 0)
+        return TANSU_OK;
+    char *parent = fs_parent(to);
+    if (parent == NULL)
+        return error_memory(error);
+    /* Without symbolic links, so that a folder above is one that the name has. What is not there is
+     * an error of the next call. */
+    char *real = realpath(parent, NULL);
+    free(parent);
+    bool inside = false;
+    for (size_t end = real == NULL ? 0 : strlen(real); end > 0 && !inside;) {
+        real[end] = 0;
+        inside =
+            stat(real, &above) == 0 && above.st_dev == own.st_dev && above.st_ino == own.st_ino;
+        while (end > 0 && real[--end] != '/')
+            ;
+    }
+    free(real);
+    return inside ? error_set(error, TANSU_E_INVALID_ARGUMENT, to,
+                              "The path lies in the folder of the database; choose a path outside "
+                              "of it")
+                  : TANSU_OK;
+}
 
 /* remove_name -- removes a file of the staged folder, but not its LOCK. */
 static bool remove_name(void *context, const char *name) {
