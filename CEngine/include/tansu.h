@@ -129,10 +129,11 @@
  *  - The folder must be on a file system with working flock(2) and shared mappings: not on NFS.
  *  - A handle keeps to the folder that it opened. When that is moved, removed or replaced, by
  *    another database too, the next write returns TANSU_E_MOVED and nothing of it is kept, and
- *    nothing at the path is touched, by closing neither. A commit with TANSU_DURABILITY_FULL checks
- *    the path before it writes; others check it at most every few milliseconds, and what they
- *    write until then is in the folder that was moved. Reading continues, except in handles that
- *    follow another process.
+ *    nothing at the path is touched, by closing neither. The same is true when the MANIFEST or the
+ *    newest segment is removed or written over, until the handle is closed. A commit with
+ *    TANSU_DURABILITY_FULL checks this before it writes; others check it at most every few
+ *    milliseconds, and what they write until then is in the folder that was moved. Reading
+ *    continues, except in handles that follow another process.
  *  - A failed fsync makes the database read-only until it is opened again (TANSU_E_SYNC_FAILED),
  *    because the operating system may have dropped the pages that it could not write. Reading
  *    continues, but a document on such a page that has to be read again gives TANSU_E_IO.

@@ -10,6 +10,7 @@
 #include "store/checkpoint/checkpoint.h"
 #include "store/checkpoint/stored_catalog.h"
 #include "store/database_internal.h"
+#include "store/folder_check.h"
 #include "store/index_tail/index_tail.h"
 #include "store/kept/kept_versions.h"
 #include "store/manifest.h"
@@ -214,7 +215,9 @@ static tansu_status copy(compaction *c, compact_pause pause, void *context, tans
         if (paused != TANSU_OK)
             status = paused;
     }
-    return status == TANSU_DONE ? log_compact_finish(c->out, error) : status;
+    if (status == TANSU_DONE)
+        status = folder_check(c->db, error);
+    return status == TANSU_OK ? log_compact_finish(c->out, error) : status;
 }
 
 /* ---- Installing ---- */

@@ -150,6 +150,8 @@ tansu_status compact_all(database *db, tansu_progress progress, void *context,
                          compact_result *result, tansu_error *error) {
     *result = (compact_result){0};
     tansu_status status = write_lock_check(db, error);
+    if (status == TANSU_OK)
+        status = folder_check(db, error); /* before the reserve is written */
     if (status != TANSU_OK)
         return status;
     status = maintenance_begin(db, error);
@@ -211,6 +213,8 @@ static tansu_status background_within(database *db, uint64_t limit, compact_resu
 /* background_log -- background() for the log. */
 static void background_log(database *db) {
     compact_result result = {0};
+    if (folder_check(db, NULL) != TANSU_OK)
+        return;
     if (reserve_keep(db->log) == 0 &&
         background_within(db, db->log->segment_size, &result) != TANSU_E_FULL)
         return;

@@ -209,7 +209,7 @@ tansu_status log_close(log *l, tansu_error *error) {
         return status;
     segment *head = segment_head(l);
     if (head != NULL && head->fd >= 0 && head->last == 0 && !l->read_only && !l->failed &&
-        head->used < head->allocated && head->used >= SEGMENT_HEADER_SIZE &&
+        !log_abandoned(l) && head->used < head->allocated && head->used >= SEGMENT_HEADER_SIZE &&
         l->calls->truncate(head->fd, head->used) != 0)
         status = error_errno(error, l->folder, "trim", errno);
     list_close(l, &l->active);
@@ -344,7 +344,8 @@ void log_shrink(log *l, uint64_t size, uint32_t records) {
         log_abort(l);
         return;
     }
-    memset(log_frame(l) + size, 0, l->frame_size - size);
+    if (!log_abandoned(l))
+        memset(log_frame(l) + size, 0, l->frame_size - size);
     l->frame_size = size;
     l->frame_records = records;
     if (l->frame_started > size)
@@ -381,7 +382,8 @@ void log_abort(log *l) {
     if (!l->building)
         return;
     /* Nothing after the head may look like a frame to a later recovery. */
-    memset(log_frame(l), 0, l->frame_size);
+    if (!log_abandoned(l))
+        memset(log_frame(l), 0, l->frame_size);
     l->building = false;
     l->frame_size = l->frame_started = 0;
     l->frame_records = 0;

@@ -138,6 +138,7 @@ struct log {
     pthread_cond_t synced_changed;
     bool syncing;
     bool failed; /* a sync or a write failed: what is on the disk is not known any more; atomic */
+    bool abandoned; /* see log_abandon(); atomic */
     int failed_errno;
     uint64_t appended;     /* last commit in the log; the writer's, stored atomically */
     uint64_t synced;       /* last commit known to be on the disk; stored atomically */
@@ -336,6 +337,19 @@ void log_fail(log *l, int number);
 
 /* log_failed -- whether a sync or a write ever failed. */
 bool log_failed(log *l);
+
+/* log_head_removed -- whether the file that commits are written to has no name any more: nobody
+ * would find them. From any thread. */
+bool log_head_removed(log *l);
+
+/* log_abandon -- the files have become those of another database: neither a frame that is dropped
+ * nor closing touches their bytes from now on. The caller lets nothing be written. */
+void log_abandon(log *l);
+
+/* log_abandoned -- whether that was called. */
+static inline bool log_abandoned(const log *l) {
+    return __atomic_load_n(&l->abandoned, __ATOMIC_RELAXED);
+}
 
 /* log_cannot_be_written -- the same, found out now by a sync. The system may then have dropped from
  * memory what never reached the disk, which is no corruption of what is on it. */

@@ -3,6 +3,7 @@
  */
 #include "log/log.h"
 
+#include "log/segment.h"
 #include "log/segment_name.h"
 #include "util/error.h"
 
@@ -46,6 +47,18 @@ tansu_status log_read_error(const log *l, tansu_error *error) {
 
 bool log_failed(log *l) {
     return __atomic_load_n(&l->failed, __ATOMIC_ACQUIRE);
+}
+
+bool log_head_removed(log *l) {
+    pthread_mutex_lock(&l->mutex);
+    const segment *head = segment_head(l);
+    bool removed = head != NULL && head->fd >= 0 && fs_unlinked(head->fd);
+    pthread_mutex_unlock(&l->mutex);
+    return removed;
+}
+
+void log_abandon(log *l) {
+    __atomic_store_n(&l->abandoned, true, __ATOMIC_RELAXED);
 }
 
 bool log_cannot_be_written(log *l) {

@@ -109,6 +109,11 @@ struct database {
     int folder_fd; /* locked as well, except with `concurrent`; -1 where folders can't be opened */
     uint64_t folder_checked; /* the tick of the clock of the last check that found it; atomic */
     manifest manifest;       /* guarded by checkpoint_mutex; also used at opening and closing */
+    /* Whether the file is still this handle's (manifest_moved()); guarded by manifest_mutex, which
+     * is held as well by who writes the file and then `manifest`. */
+    pthread_mutex_t manifest_mutex;
+    struct manifest manifest_tried; /* what was last written, or failed to be */
+    fs_identity manifest_file;      /* that holds one of them; zeros: not known */
     tansu_status (*close)(database *db, tansu_error *error); /* database_close() */
 
     struct log *log;

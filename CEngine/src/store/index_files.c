@@ -7,20 +7,17 @@
 #include "store/index_files.h"
 
 #include "store/database_internal.h"
-#include "store/folder_check.h"
 #include "util/error.h"
 
 /* mark -- records it in the MANIFEST, so that it is known after a crash as well. Should that fail,
  * closing tries again, and otherwise the damage is detected again. */
 static void mark(database *db) {
     manifest m = db->manifest;
-    if (m.index_damaged || db->read_only || db->store != TANSU_STORE_PERSISTENT ||
-        folder_check(db, NULL) != TANSU_OK)
+    if (m.index_damaged || db->read_only || db->store != TANSU_STORE_PERSISTENT)
         return;
     m.index_open = m.index_damaged = true;
     m.boot[0] = 0;
-    if (manifest_write(db->calls, db->folder, &m, NULL) == TANSU_OK)
-        db->manifest = m;
+    (void)manifest_replace(db, &m, NULL);
 }
 
 void index_files_mark_damaged(database *db) {

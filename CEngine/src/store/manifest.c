@@ -18,6 +18,7 @@
 
 #define MANIFEST_NAME "MANIFEST"
 #define MANIFEST_LIMIT 4096u
+#define TEXT_MOST 512u
 #define MANIFEST_FORMAT 1u
 
 tansu_status manifest_new(manifest *m, tansu_error *error) {
@@ -97,12 +98,12 @@ end:
     return status;
 }
 
-tansu_status manifest_write(const fs *calls, const char *folder, const manifest *m,
-                            tansu_error *error) {
-    char uuid[33], text[512];
+/* format -- the text of a MANIFEST; its length. */
+static size_t format(const manifest *m, char text[TEXT_MOST]) {
+    char uuid[33];
     for (int i = 0; i < 16; i++)
         snprintf(uuid + 2 * i, 3, "%02x", m->uuid[i]);
-    int length = snprintf(text, sizeof text,
+    int length = snprintf(text, TEXT_MOST,
                           "tansu database %u\nuuid %s\nindex %s\nboot %s\nend %llu\ncompacted %s\n",
                           MANIFEST_FORMAT, uuid,
                           m->index_damaged ? "damaged"
@@ -111,8 +112,88 @@ tansu_status manifest_write(const fs *calls, const char *folder, const manifest 
                           m->boot[0] == 0 ? "-" : m->boot, (unsigned long long)m->end_sequence,
                           m->compacted ? "yes" : "no");
     uint32_t crc = checksum(0, text, length);
-    length += snprintf(text + length, sizeof text - (size_t)length, "crc %08x\n", crc);
-    return fs_write_file(calls, folder, MANIFEST_NAME, text, (size_t)length, error);
+    length += snprintf(text + length, TEXT_MOST - (size_t)length, "crc %08x\n", crc);
+    return (size_t)length;
+}
+
+tansu_status manifest_write(const fs *calls, const char *folder, const manifest *m,
+                            tansu_error *error) {
+    char text[TEXT_MOST];
+    size_t length = format(m, text);
+    return fs_write_file(calls, folder, MANIFEST_NAME, text, length, error);
+}
+
+/* note_file -- remembers which file is there. When that can't be had, its text is compared. */
+static void note_file(database *db) {
+    if (fs_identify(db->calls, MANIFEST_NAME, &db->manifest_file) != 0)
+        memset(&db->manifest_file, 0, sizeof db->manifest_file);
+}
+
+void manifest_is_own(database *db) {
+    pthread_mutex_lock(&db->manifest_mutex);
+    db->manifest_tried = db->manifest;
+    note_file(db);
+    pthread_mutex_unlock(&db->manifest_mutex);
+}
+
+tansu_status manifest_replace(database *db, const manifest *m, tansu_error *error) {
+    tansu_status status = folder_check(db, error);
+    if (status != TANSU_OK)
+        return status;
+    pthread_mutex_lock(&db->manifest_mutex);
+    db->manifest_tried = *m;
+    status = manifest_write(db->calls, db->folder, m, error);
+    if (status == TANSU_OK)
+        db->manifest = *m;
+    note_file(db);
+    pthread_mutex_unlock(&db->manifest_mutex);
+    return status;
+}
+
+/* has_text_of -- whether that is the text of a MANIFEST. */
+static bool has_text_of(const tansu_buffer *found, const manifest *m) {
+    char text[TEXT_MOST];
+    size_t length = format(m, text);
+    return found->size == length && memcmp(found->data, text, length) == 0;
+}
+
+/* look -- manifest_moved() with the mutex held. A file system may number its files anew; what is
+ * written again is another file, whatever its text. */
+static tansu_status look(database *db, bool *moved, tansu_error *error) {
+    const fs_identity *known = &db->manifest_file;
+    fs_identity now;
+    if (fs_identify(db->calls, MANIFEST_NAME, &now) != 0) {
+        *moved = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+        return TANSU_OK;
+    }
+    if (memcmp(&now, known, sizeof now) == 0)
+        return TANSU_OK;
+    *moved = known->inode != 0 &&
+             (now.seconds != known->seconds || now.nanoseconds != known->nanoseconds);
+    if (*moved)
+        return TANSU_OK;
+    tansu_buffer text = TANSU_BUFFER_INIT;
+    char *path = fs_join(db->folder, MANIFEST_NAME);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = fs_read_file(db->calls, path, MANIFEST_LIMIT, &text, error);
+    *moved = status == TANSU_E_NOT_FOUND || status == TANSU_E_TOO_LARGE ||
+             (status == TANSU_OK && !has_text_of(&text, &db->manifest) &&
+              !has_text_of(&text, &db->manifest_tried)); /* its write may have failed at the end */
+    tansu_buffer_free(&text);
+    free(path);
+    if (status == TANSU_OK && !*moved)
+        db->manifest_file = now;
+    return *moved ? TANSU_OK : status;
+}
+
+tansu_status manifest_moved(database *db, bool *moved, tansu_error *error) {
+    *moved = false;
+    if (pthread_mutex_trylock(&db->manifest_mutex) != 0)
+        return TANSU_OK;
+    tansu_status status = look(db, moved, error);
+    pthread_mutex_unlock(&db->manifest_mutex);
+    return status;
 }
 
 tansu_status manifest_mark_compacted(database *db, tansu_error *error) {
@@ -120,13 +201,10 @@ tansu_status manifest_mark_compacted(database *db, tansu_error *error) {
     pthread_mutex_lock(&db->checkpoint_mutex);
     manifest m = db->manifest;
     m.compacted = true;
-    if (!db->manifest.compacted && db->folder != NULL) {
-        status = folder_check(db, error);
-        if (status == TANSU_OK)
-            status = manifest_write(db->calls, db->folder, &m, error);
-    }
-    if (status == TANSU_OK)
+    if (db->folder == NULL)
         db->manifest = m;
+    else if (!db->manifest.compacted)
+        status = manifest_replace(db, &m, error);
     pthread_mutex_unlock(&db->checkpoint_mutex);
     return status;
 }

@@ -36,6 +36,19 @@ tansu_status manifest_write(const fs *calls, const char *folder, const manifest 
 /* manifest_new -- a fresh one with a random uuid. Errors: IO (no source of random bytes). */
 tansu_status manifest_new(manifest *m, tansu_error *error);
 
+/* manifest_replace -- writes a database's MANIFEST anew. The checkpoint mutex is held, or the
+ * database is being opened or closed. Errors: those of manifest_write(), MOVED. */
+tansu_status manifest_replace(database *db, const manifest *m, tansu_error *error);
+
+/* manifest_is_own -- what was just read into db->manifest, or written from there, is the file that
+ * manifest_moved() expects. */
+void manifest_is_own(database *db);
+
+/* manifest_moved -- whether another MANIFEST than this handle wrote or read is in the folder of a
+ * database that is open for writing, or none. Says no while another thread writes it. Errors: IO,
+ * MEMORY. */
+tansu_status manifest_moved(database *db, bool *moved, tansu_error *error);
+
 /* manifest_mark_compacted -- records in a database's MANIFEST that a compaction begins. Errors:
  * FULL, IO, MOVED. */
 tansu_status manifest_mark_compacted(database *db, tansu_error *error);

@@ -25,6 +25,12 @@ typedef struct fs_anchor {
 
 #define FS_ANCHORS 3
 
+/* Which file is at a path, and whether it was written since: the same as long as neither changed. */
+typedef struct fs_identity {
+    uint64_t inode, size;
+    int64_t seconds, nanoseconds; /* of the last change of its content */
+} fs_identity;
+
 typedef struct fs {
     /* Never waits. ESPIPE for what is neither a regular file nor a folder: a pipe, a socket, a
      * device. */
@@ -75,6 +81,13 @@ tansu_status fs_anchor_folder(fs *calls, const char *path, int fd, tansu_error *
 /* fs_lost_anchor -- the path of an anchored folder that is no longer there: it was moved, removed
  * or replaced. NULL when there is none, or the path cannot be followed for another reason. */
 const char *fs_lost_anchor(const fs *calls);
+
+/* fs_identify -- which file has a name in the outermost anchored folder; -1 with errno. Asks the
+ * system, not the table. */
+int fs_identify(const fs *calls, const char *name, fs_identity *identity);
+
+/* fs_unlinked -- whether an open file has no name any more. */
+bool fs_unlinked(int fd);
 
 /* fs_write_file -- writes a whole new file at `path` by way of `path`.new, sync and rename, so that
  * after a crash the old or the new content is there. Errors: IO, FULL, READ_ONLY. */

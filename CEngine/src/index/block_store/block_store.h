@@ -54,6 +54,10 @@ tansu_status block_store_open(const fs *calls, const char *path, unsigned flags,
  * in any case. Fine on NULL. */
 tansu_status block_store_close(block_store *bs, tansu_error *error);
 
+/* block_store_abandon -- frees the handle, outside a transaction, and leaves the files as they are:
+ * they have become those of another database. Fine on NULL. */
+void block_store_abandon(block_store *bs);
+
 /* block_store_get -- reads one record, its CRC checked. Safe from any thread, also while another
  * one is in a transaction. After an error the buffer is empty, and has no memory. Errors:
  * NOT_FOUND, CORRUPT, IO, MEMORY. */

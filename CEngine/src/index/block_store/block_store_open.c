@@ -266,6 +266,11 @@ tansu_status block_store_close(block_store *bs, tansu_error *error) {
     return status;
 }
 
+void block_store_abandon(block_store *bs) {
+    if (bs != NULL)
+        handle_free(bs);
+}
+
 uint64_t block_store_size(block_store *bs) {
     pthread_rwlock_rdlock(&bs->gate);
     uint64_t size = bs->size;

@@ -6,6 +6,7 @@
 #include "store/background/compactor.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/database_internal.h"
+#include "store/folder_check.h"
 #include "store/memory.h"
 #include "util/clock.h"
 #include "util/file_size_limit.h"
@@ -21,7 +22,8 @@ static void sync_interval(database *db) {
     snapshot *v = snapshot_acquire_head(db);
     uint64_t sequence = v->sequence;
     snapshot_release(db, v);
-    log_sync(db->log, sequence, NULL);
+    if (folder_check(db, NULL) == TANSU_OK)
+        log_sync(db->log, sequence, NULL);
 }
 
 /* work -- waits for requests until it is to stop. */

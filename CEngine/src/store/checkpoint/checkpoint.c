@@ -37,10 +37,7 @@ static tansu_status mark_open(database *db, tansu_error *error) {
     if (db->manifest.index_open && !db->manifest.index_damaged &&
         strcmp(db->manifest.boot, m.boot) == 0)
         return TANSU_OK;
-    tansu_status status = manifest_write(db->calls, db->folder, &m, error);
-    if (status == TANSU_OK)
-        db->manifest = m;
-    return status;
+    return manifest_replace(db, &m, error);
 }
 
 /* copy_dropped -- the dropped collections so far, for this checkpoint. */

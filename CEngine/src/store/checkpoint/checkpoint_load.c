@@ -34,7 +34,7 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
     m.end_sequence = db->log->expected_end;
     if (m.end_sequence > db->manifest.end_sequence &&
         !(db->log->found.page_cache_holds && db->log->found.written >= m.end_sequence)) {
-        tansu_status kept = manifest_write(db->calls, db->folder, &m, error);
+        tansu_status kept = manifest_replace(db, &m, error);
         if (kept != TANSU_OK)
             return kept;
     }
@@ -129,7 +129,7 @@ tansu_status checkpoint_close(database *db, tansu_error *error) {
      * whole. */
     tansu_status status = TANSU_OK;
     if (!db->read_only && !same)
-        status = manifest_write(db->calls, db->folder, &m, error);
+        status = manifest_replace(db, &m, error);
     tansu_status closed = block_store_close(db->bs, status == TANSU_OK && !damaged ? error : NULL);
     db->bs = NULL;
     return status == TANSU_OK && !damaged ? closed : status;

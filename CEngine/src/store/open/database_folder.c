@@ -226,8 +226,10 @@ static tansu_status enter(database *db, bool must_exist, tansu_error *error) {
                          "choose another path");
     if (status == TANSU_E_NOT_FOUND)
         status = create_files(db, error);
-    if (status == TANSU_OK && !db->read_only)
+    if (status == TANSU_OK && !db->read_only) {
+        manifest_is_own(db);
         status = make_folder(db, "index", error); /* it may have been deleted */
+    }
     return status == TANSU_OK ? folder_anchor_parts(db, error) : status;
 }
 

@@ -62,6 +62,7 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
     if (pthread_mutex_init(&db->snapshot_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->state_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->checkpoint_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->manifest_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->evict_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->commit_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->feed_mutex, NULL) != 0 ||
@@ -233,7 +234,10 @@ tansu_status database_close(database *db, tansu_error *error) {
         if (status == TANSU_OK && marked)
             log_clear_marks(db->log);
     }
-    block_store_close(db->bs, NULL);
+    if (moved != TANSU_OK && log_abandoned(db->log))
+        block_store_abandon(db->bs);
+    else
+        block_store_close(db->bs, NULL);
     db->bs = NULL;
     if (db->oldest != NULL)
         snapshot_free_all(db);
@@ -269,6 +273,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     pthread_mutex_destroy(&db->feed_mutex);
     pthread_mutex_destroy(&db->commit_mutex);
     pthread_mutex_destroy(&db->evict_mutex);
+    pthread_mutex_destroy(&db->manifest_mutex);
     pthread_mutex_destroy(&db->checkpoint_mutex);
     pthread_mutex_destroy(&db->state_mutex);
     pthread_mutex_destroy(&db->snapshot_mutex);

@@ -25,8 +25,14 @@ static bool gives_back(enum record_type type) {
 tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t flags,
                               uint32_t collection, uint64_t rid, uint64_t previous,
                               const void *bytes, size_t size, uint64_t *at, tansu_error *error) {
-    wtxn->changed = true;
+    /* Before the first byte, which would go into the files of another database. */
+    tansu_status status = TANSU_OK;
+    if (!wtxn->replay && wtxn->records == 0)
+        status = folder_check_often(wtxn->db, error);
     *at = 0;
+    if (status != TANSU_OK)
+        return status;
+    wtxn->changed = true;
     if (wtxn->replay)
         return TANSU_OK;
     record_header header = {
@@ -35,7 +41,7 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
     uint64_t total = front + align8(size);
     uint8_t *room;
     wtxn->db->log->urgent = gives_back(type);
-    tansu_status status = log_append(wtxn->db->log, total, at, &room, error);
+    status = log_append(wtxn->db->log, total, at, &room, error);
     wtxn->db->log->urgent = false;
     if (status != TANSU_OK) {
         wtxn->changed = wtxn->records != 0;
