@@ -60,11 +60,12 @@ bool scan_header(const segment_header *header);
  * have checked of the same log is not checked again: for short calls. */
 typedef struct intact_segment intact_segment;
 
-/* Zeroed but for the first three members, it has checked nothing yet. */
+/* Zeroed but for the first two members and `shared`, it has checked nothing yet. */
 typedef struct log_intact {
     log *l;
     uint64_t position; /* a snapshot's: no later frame is looked at */
     bool shared;
+    bool no_memory; /* the reader's: something could not be checked */
     intact_segment *segments;
     size_t count, capacity;
     size_t last; /* the segment of the location before */

@@ -334,6 +334,50 @@ static void an_intact_snapshot_is_dumped_beside_writers_and_compactions(void) {
     folder_end(folder);
 }
 
+/* The number of the commit of a document's newest record decides whether a version before it is
+ * seen: one that is too large must not bring that back. */
+static void a_newest_record_of_no_commit_brings_nothing_back(void) {
+    for (int removed = 0; removed < 2; removed++) {
+        for (uint64_t bit = 1; bit != 0; bit <<= 1) {
+            char *folder = folder_new();
+            tansu_db *db = call_open(folder);
+            CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'text': 'old'}"),
+                     &call_error);
+            CHECK_OK(removed ? call_remove_id(db, NULL, "c", "{'_id': 1}", NULL)
+                             : call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'text': 'new'}"),
+                     &call_error);
+            call_close(db);
+            const char *segment = folder_join(folder, "log/00000001.seg");
+            tansu_buffer bytes = TANSU_BUFFER_INIT, out = TANSU_BUFFER_INIT;
+            file_read(segment, &bytes);
+            const frame_header *frame = NULL;
+            uint64_t at = SEGMENT_HEADER_SIZE;
+            while (at < bytes.size) {
+                frame = (const frame_header *)(const void *)(bytes.data + at);
+                if (at + frame->size >= bytes.size)
+                    break;
+                at += frame->size;
+            }
+            at += FRAME_HEADER_SIZE + RECORD_INSERT_HEADER_SIZE;
+            uint64_t number = load_u64(bytes.data + at) ^ bit;
+            file_patch(segment, at, (const char *)&number, sizeof number);
+            db = call_open(folder);
+            CHECK_STATUS(TANSU_E_CORRUPT, dump(db, NULL, TANSU_NO_DOCUMENT, &out));
+            CHECK_STATUS(TANSU_E_CORRUPT, clone_dump(db, &out));
+            tansu_txn *txn = call_begin(db, TANSU_TXN_READ);
+            CHECK_OK(tansu_txn_check_documents(txn, &call_error), &call_error);
+            call_get(db, txn, "c", "{'_id': 1}");
+            if (!removed)
+                CHECK_INT(TANSU_E_CORRUPT, call_error.code);
+            tansu_txn_abort(txn);
+            call_close(db);
+            tansu_buffer_free(&bytes);
+            tansu_buffer_free(&out);
+            folder_end(folder);
+        }
+    }
+}
+
 int main(void) {
     RUN(what_is_corrupt_is_not_copied);
     RUN(the_error_names_the_collection_and_the_rest_can_be_dumped);
@@ -341,5 +385,6 @@ int main(void) {
     RUN(a_transaction_checks_what_it_reads);
     RUN(intact_documents_pass_the_check_wherever_they_are);
     RUN(an_intact_snapshot_is_dumped_beside_writers_and_compactions);
+    RUN(a_newest_record_of_no_commit_brings_nothing_back);
     return check_finish();
 }

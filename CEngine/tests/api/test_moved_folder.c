@@ -42,11 +42,20 @@ typedef enum fate {
 
 #define FOLDER_FATES FATE_FILES_REPLACED
 
-static const char *const fate_names[] = {"moved",         "removed",      "replaced",
-                                         "restored",      "linked",       "parent moved",
-                                         "parent linked", "log replaced", "index replaced",
-                                         "files replaced", "files overwritten", "older files",
-                                         "MANIFEST removed", "segments removed"};
+static const char *const fate_names[] = {"moved",
+                                         "removed",
+                                         "replaced",
+                                         "restored",
+                                         "linked",
+                                         "parent moved",
+                                         "parent linked",
+                                         "log replaced",
+                                         "index replaced",
+                                         "files replaced",
+                                         "files overwritten",
+                                         "older files",
+                                         "MANIFEST removed",
+                                         "segments removed"};
 
 /* Paths in a folder for a test. `watched`: what must stay as it is after the folder's fate. */
 typedef struct place {
@@ -125,9 +134,10 @@ static void meet(place *p, fate f) {
     case FATE_LOG_REPLACED: replace_part(p, "log"); break;
     case FATE_INDEX_REPLACED: replace_part(p, "index"); break;
     case FATE_FILES_REPLACED:
-        in_folders(p, p->other,
-                   "cd $db; rm -f log/* index/* MANIFEST; cd $other; "
-                   "for f in MANIFEST log/* index/*; do cp $f $db/$f.tmp; mv $db/$f.tmp $db/$f; done");
+        in_folders(
+            p, p->other,
+            "cd $db; rm -f log/* index/* MANIFEST; cd $other; "
+            "for f in MANIFEST log/* index/*; do cp $f $db/$f.tmp; mv $db/$f.tmp $db/$f; done");
         break;
     case FATE_FILES_OVERWRITTEN: in_folders(p, p->other, "cp -r $other/. $db/"); break;
     case FATE_OLDER_FILES: in_folders(p, p->aside, "cp -r $other/. $db/"); break;
