@@ -118,6 +118,9 @@ static tansu_status compact_tight(demand *d, compact_result *result, tansu_error
     }
 }
 
+/* What compacting on a full disk must free to be tried again. */
+#define LEAST_GAIN 4096u
+
 /* compact_held -- compact_all() as maintenance. */
 static tansu_status compact_held(demand *d, compact_result *result, tansu_error *error) {
     database *db = d->db;
@@ -126,8 +129,8 @@ static tansu_status compact_held(demand *d, compact_result *result, tansu_error 
     /* Without the reserve there may be capacity for a segment, and none for the checkpoint that
      * lets the old ones go. */
     tansu_status status = TANSU_OK;
-    bool more = true;
-    while (more) {
+    uint64_t size = result->before;
+    for (;;) {
         int number = reserve_keep(db->log);
         status = number != 0
                      ? error_errno(error, db->folder, "reserve space for a compaction", number)
@@ -135,9 +138,14 @@ static tansu_status compact_held(demand *d, compact_result *result, tansu_error 
         if (status != TANSU_E_FULL)
             break;
         tansu_status tight = compact_tight(d, result, error);
-        more = tight == TANSU_OK;
-        if (!more && tight != TANSU_DONE)
+        if (tight != TANSU_OK && tight != TANSU_DONE)
             status = tight;
+        /* Small segments can be rewritten without end: each time the commit that tells of it makes
+         * one more. */
+        uint64_t now = measure(db);
+        if (tight != TANSU_OK || now + LEAST_GAIN > size)
+            break;
+        size = now;
     }
     (void)reserve_keep(db->log);
     if (status == TANSU_OK)
