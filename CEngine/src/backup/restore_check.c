@@ -110,7 +110,7 @@ static tansu_status check_segment(checking *c, const char *name, tansu_error *er
         bytes = calls->map(fd, (size_t)size, false);
         if (bytes == NULL)
             status = error_errno(error, path, "map", errno);
-        else if (((const segment_header *)(const void *)bytes)->kind == SEGMENT_COMPRESSED)
+        else if (segment_kind_of((const segment_header *)(const void *)bytes) == SEGMENT_COMPRESSED)
             status = check_compressed(c, bytes, size, name, error);
         else
             status = check_mapped(c, bytes, size, name, error);

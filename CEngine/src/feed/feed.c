@@ -68,6 +68,18 @@ uint64_t feed_begin_compaction(database *db, uint64_t oldest, uint64_t last) {
     return oldest;
 }
 
+bool feed_end_compaction(database *db, uint64_t dropped, uint64_t last) {
+    bool delivered = true;
+    pthread_mutex_lock(&db->feed_mutex);
+    for (const feed *f = db->feeds; f != NULL; f = f->next)
+        delivered =
+            delivered && __atomic_load_n(&f->position.delivered, __ATOMIC_RELAXED) >= dropped;
+    if (delivered && last > db->feed_floor)
+        db->feed_floor = last;
+    pthread_mutex_unlock(&db->feed_mutex);
+    return delivered;
+}
+
 /* check_faults -- the status of a read from the log, or IO when the system could not read all of
  * it: nobody knows which events the feed has missed then. */
 static tansu_status check_faults(feed *f, uint64_t faults, tansu_status status,

@@ -53,4 +53,9 @@ void feed_close(feed *f);
  * log's beginning on in which it drops older deletions; 0: it drops none. */
 uint64_t feed_begin_compaction(database *db, uint64_t oldest, uint64_t last);
 
+/* feed_end_compaction -- before the compaction takes effect: it drops deletions up to commit
+ * `dropped` in segments up to commit `last`. False when a feed that was opened since it began has
+ * not delivered them: the compaction must not take effect then. */
+bool feed_end_compaction(database *db, uint64_t dropped, uint64_t last);
+
 #endif

@@ -18,12 +18,16 @@
  * compressed blocks. */
 enum segment_kind { SEGMENT_WRITTEN, SEGMENT_COMPACTED, SEGMENT_COMPRESSED };
 
+/* Added to the kind of one of the last two: removals of documents that it held all of were left
+ * out. */
+#define SEGMENT_REDUCED 0x100u
+
 /* A segment file begins with this. */
 #define SEGMENT_MAGIC "TANSUSEG"
 typedef struct segment_header {
     uint8_t magic[8];
     uint16_t format;  /* LOG_FORMAT */
-    uint16_t kind;    /* enum segment_kind */
+    uint16_t kind;    /* enum segment_kind, and SEGMENT_REDUCED */
     uint32_t crc;     /* of the header with this field zero */
     uint8_t uuid[16]; /* of the database */
     uint64_t number;
@@ -32,6 +36,10 @@ typedef struct segment_header {
     uint64_t end;  /* in a compacted segment: where its frames end; otherwise 0 */
 } segment_header;
 #define SEGMENT_HEADER_SIZE 64u
+
+static inline enum segment_kind segment_kind_of(const segment_header *header) {
+    return (enum segment_kind)(header->kind & (uint16_t)~SEGMENT_REDUCED);
+}
 
 /* No commit has a greater number: the marks in the file TAIL have 48 bits (log/tail.h). */
 #define COMMIT_MOST (((uint64_t)1 << 48) - 1)

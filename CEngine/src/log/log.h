@@ -34,6 +34,7 @@ typedef struct segment {
     uint32_t number;
     uint64_t first; /* the first commit that it covers */
     uint64_t last;  /* compacted: the last commit that it covers; otherwise 0 */
+    bool reduced;   /* SEGMENT_REDUCED */
     int fd;         /* open in the head, and until what was written is on the disk; otherwise -1 */
     uint8_t *base;
     bool writable;      /* the mapping is */

@@ -387,11 +387,15 @@ static tansu_status sync_new_file(log_compaction *c, const segment_header *heade
     return status;
 }
 
-tansu_status log_compact_finish(log_compaction *c, tansu_error *error) {
+tansu_status log_compact_finish(log_compaction *c, bool reduced, tansu_error *error) {
     log *l = c->l;
     segment *s = c->made;
-    segment_header header =
-        segment_header_fill(l, s->number, c->first, c->last, s->used, c->blocks != NULL);
+    uint16_t kind = c->blocks != NULL ? SEGMENT_COMPRESSED : SEGMENT_COMPACTED;
+    for (uint32_t i = 0; i < c->count; i++)
+        reduced = reduced || c->run[i]->reduced;
+    s->reduced = reduced;
+    segment_header header = segment_header_fill(l, s->number, c->first, c->last, s->used,
+                                                reduced ? kind | SEGMENT_REDUCED : kind);
     if (l->folder == NULL) {
         s->allocated = s->used;
         memcpy(s->base, &header, sizeof header);

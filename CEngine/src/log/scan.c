@@ -210,7 +210,10 @@ tansu_status log_from(log *l, uint64_t sequence, log_extent **list, uint32_t *co
 
 uint64_t log_compacted_to(log *l) {
     pthread_mutex_lock(&l->mutex);
-    uint64_t last = l->active.count == 0 ? 0 : l->active.items[0]->last;
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < l->active.count; i++)
+        if (i == 0 || l->active.items[i]->reduced)
+            last = l->active.items[i]->last;
     pthread_mutex_unlock(&l->mutex);
     return last;
 }

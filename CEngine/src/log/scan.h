@@ -102,8 +102,8 @@ const record_header *log_examine(log *l, log_pins *pins, log_location location, 
 tansu_status log_from(log *l, uint64_t sequence, log_extent **list, uint32_t *count,
                       tansu_error *error);
 
-/* log_compacted_to -- the last commit of a compacted segment at the log's beginning, of which
- * deletions may have been left out; 0 without one. */
+/* log_compacted_to -- the last commit up to which compactions may have left out deletions: in a
+ * segment at the log's beginning, or in one that says so; 0 without one. */
 uint64_t log_compacted_to(log *l);
 
 /* log_segment_count -- how many segments are mapped, active or not. Any thread. */

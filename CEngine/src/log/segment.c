@@ -39,11 +39,9 @@ char *segment_unfinished_path(const log *l, uint32_t number) {
 }
 
 segment_header segment_header_fill(const log *l, uint32_t number, uint64_t first, uint64_t last,
-                                   uint64_t end, bool compressed) {
+                                   uint64_t end, uint16_t kind) {
     segment_header header = {.format = LOG_FORMAT,
-                             .kind = last == 0    ? SEGMENT_WRITTEN
-                                     : compressed ? SEGMENT_COMPRESSED
-                                                  : SEGMENT_COMPACTED,
+                             .kind = kind,
                              .number = number,
                              .base = first,
                              .last = last,
@@ -291,7 +289,7 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
     status = segment_map(l, s, true, error);
     if (status != TANSU_OK)
         goto fail_file;
-    segment_header header = segment_header_fill(l, s->number, first, 0, 0, false);
+    segment_header header = segment_header_fill(l, s->number, first, 0, 0, SEGMENT_WRITTEN);
     memcpy(s->base, &header, sizeof header);
     s->used = SEGMENT_HEADER_SIZE;
     if (l->folder != NULL && l->calls->sync_folder(l->calls, l->folder) != 0) {
@@ -327,9 +325,9 @@ static bool header_valid(const log *l, const segment_header *header, uint32_t nu
         return true; /* nothing more is known of it */
     if (header->kind == SEGMENT_WRITTEN)
         return header->last == 0 && header->end == 0;
-    if (header->kind == SEGMENT_COMPRESSED)
+    if (segment_kind_of(header) == SEGMENT_COMPRESSED)
         size = UINT32_MAX;
-    else if (header->kind != SEGMENT_COMPACTED)
+    else if (segment_kind_of(header) != SEGMENT_COMPACTED)
         return false;
     return header->last >= header->base && header->end >= SEGMENT_HEADER_SIZE &&
            header->end % 8 == 0 && header->end <= size;
@@ -365,7 +363,7 @@ tansu_status segment_open_blocks(log *l, segment *s, const segment_header *heade
 segment_header segment_image_header(const compressed_segment *s) {
     segment_header header;
     memcpy(&header, s->file, sizeof header);
-    header.kind = SEGMENT_COMPACTED;
+    header.kind = SEGMENT_COMPACTED | (header.kind & SEGMENT_REDUCED);
     header.crc = header_crc(&header);
     return header;
 }
@@ -414,12 +412,13 @@ tansu_status segment_open(log *l, uint32_t number, bool continues, segment **res
     }
     s->first = header.base;
     s->last = header.last;
+    s->reduced = (header.kind & SEGMENT_REDUCED) != 0;
     /* One that another process writes grows (log/follow/follow.h). */
     bool writable = continues && !l->read_only && s->last == 0;
     bool grows = (writable || l->concurrent) && s->last == 0 && s->allocated < l->segment_size;
     s->mapped = segment_map_size(grows ? l->segment_size : s->allocated);
     status = segment_map(l, s, writable, error);
-    if (status == TANSU_OK && header.kind == SEGMENT_COMPRESSED)
+    if (status == TANSU_OK && segment_kind_of(&header) == SEGMENT_COMPRESSED)
         status = segment_open_blocks(l, s, &header, error);
     if (status != TANSU_OK)
         goto fail;

@@ -16,9 +16,10 @@ char *segment_path(const log *l, uint32_t number);
 /* segment_unfinished_path -- the same for a segment that a compaction is writing. */
 char *segment_unfinished_path(const log *l, uint32_t number);
 
-/* segment_header_fill -- a whole header; `last` and `end` are 0 in an ordinary segment. */
+/* segment_header_fill -- a whole header; `last` and `end` are 0 in an ordinary segment. `kind`: as
+ * in the header. */
 segment_header segment_header_fill(const log *l, uint32_t number, uint64_t first, uint64_t last,
-                                   uint64_t end, bool compressed);
+                                   uint64_t end, uint16_t kind);
 
 /* segment_create -- creates a new head with `size` bytes on the disk and addresses for at least
  * `capacity` bytes of frames. Errors: FULL, IO, MEMORY, TOO_LARGE. */

@@ -107,7 +107,7 @@ bool repair_image_block(const uint8_t *bytes, uint64_t size, const uint8_t uuid[
 tansu_status repair_image_make(repair *r, repair_segment *s, int fd, const uint8_t uuid[16],
                                segment_header *header, tansu_error *error) {
     bool whole = scan_header(header);
-    if (whole && header->kind != SEGMENT_COMPRESSED)
+    if (whole && segment_kind_of(header) != SEGMENT_COMPRESSED)
         return TANSU_OK;
     uint8_t *bytes = malloc((size_t)s->size + 8);
     if (bytes == NULL)
