@@ -54,7 +54,7 @@ tansu_status tansu_verify(tansu_db *db, tansu_progress progress, void *context,
 
 tansu_status tansu_repair(const char *from, const char *to, tansu_progress progress, void *context,
                           tansu_buffer *report, tansu_error *error) {
-    if (from == NULL || to == NULL || to[0] == 0)
+    if (from == NULL || to == NULL)
         return null_argument(from == NULL ? "from" : "to", error);
     tansu_options settings;
     tansu_options_init(&settings);

@@ -170,7 +170,7 @@ cursor_step(tansu_cursor *cursor, tansu_document *document, tansu_error *error) 
     tansu_status status = state_pins_check(
         cursor->db, cursor->txn != NULL ? cursor->txn->snapshot : cursor->snapshot, error);
     if (status != TANSU_OK)
-        return status;
+        return cursor->done ? TANSU_DONE : status;
     status = query_next(cursor->run, document, error);
     /* The frame of a write transaction may move at its next write, and the document in it. */
     if (status == TANSU_OK && cursor->txn != NULL && cursor->txn->wtxn != NULL) {
@@ -179,6 +179,8 @@ cursor_step(tansu_cursor *cursor, tansu_document *document, tansu_error *error) 
         document->data = cursor->copy.data;
     } else if (status == TANSU_OK) {
         guard_touch(document->data, document->size);
+    } else {
+        cursor->done = cursor->done || status == TANSU_DONE;
     }
     return cursor_check(cursor, status, error);
 }

@@ -53,6 +53,7 @@ struct tansu_cursor {
     tansu_buffer copy;             /* in a write transaction: the document last shown */
     uint64_t number;               /* of the transaction's cursors, counted from 1 */
     bool undone;                   /* its savepoint was rolled back */
+    bool done;                     /* it has returned DONE, and does so again */
     tansu_cursor *previous, *next; /* of the transaction */
     slow_log slow_log;             /* its steps are measured if there is a function to call */
     uint64_t nanoseconds;          /* that the steps took so far */

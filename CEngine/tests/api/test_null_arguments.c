@@ -181,6 +181,9 @@ static void writing(void) {
     NEEDS(collection, tansu_remove(db, NULL, NULL, NONE, NONE, NULL, NULL));
     TAKES(txn, tansu_remove(db, NULL, "none", ID, NONE, NULL, NULL));
     TAKES(query, tansu_remove(db, NULL, "none", NONE, NONE, NULL, NULL));
+    const tansu_document nowhere = {NULL, 50};
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_remove(db, NULL, "c", nowhere, NONE, NULL, NULL));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_remove(db, NULL, "c", NONE, nowhere, NULL, NULL));
     TAKES(hints, tansu_remove(db, NULL, "none", ID, NONE, NULL, NULL));
     TAKES(removed, tansu_remove(db, NULL, "none", ID, NONE, NULL, NULL));
     NEEDS(db, tansu_remove_id(NULL, NULL, "c", ID, NULL, NULL));

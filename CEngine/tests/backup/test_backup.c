@@ -351,6 +351,25 @@ static void check_refused(tansu_db *db, const char *to) {
     tansu_free(response);
 }
 
+static void a_symbolic_link_to_nothing_is_something(void) {
+    char *folder = folder_new(), *link = strdup(folder_join(folder, "link"));
+    char *store = strdup(folder_join(folder, "store"));
+    tansu_db *db = call_open(store), *copy = NULL;
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    REQUIRE(symlink("nowhere", link) == 0);
+    CHECK_STATUS(TANSU_E_EXISTS, backup(db, link, TANSU_BACKUP_FOLDER));
+    CHECK_STATUS(TANSU_E_EXISTS, backup(db, link, TANSU_BACKUP_FILE));
+    tansu_options target = call_options(link);
+    CHECK_STATUS(TANSU_E_EXISTS, tansu_clone(db, &target, NULL, NULL, &copy, &call_error));
+    call_close(db);
+    CHECK_STATUS(TANSU_E_EXISTS, tansu_repair(store, link, NULL, NULL, NULL, &call_error));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_repair(store, "", NULL, NULL, NULL, &call_error));
+    CHECK(strstr(call_error.message, "empty") != NULL);
+    free(store);
+    free(link);
+    folder_end(folder);
+}
+
 static void no_copy_is_made_in_the_folder_of_the_database(void) {
     char *folder = folder_new(), *store = strdup(folder_join(folder, "store"));
     char *link = strdup(folder_join(folder, "link")), here[1024];
@@ -398,6 +417,7 @@ int main(void) {
     RUN(a_cancelled_task_leaves_nothing);
     RUN(what_is_there_is_not_touched);
     RUN(leftovers_are_replaced);
+    RUN(a_symbolic_link_to_nothing_is_something);
     RUN(no_copy_is_made_in_the_folder_of_the_database);
     return check_finish();
 }

@@ -53,10 +53,14 @@ static bool remove_name(void *context, const char *name) {
 /* check_absent -- EXISTS when there is something at the target. */
 static tansu_status check_absent(const staging *staged, tansu_error *error) {
     int fd = staged->calls->open(staged->calls, staged->to, O_RDONLY | O_NONBLOCK, 0);
-    if (fd < 0 && errno == ENOENT)
+    struct stat link;
+    int number = fd < 0 ? errno : 0;
+    bool nothing = number == ENOENT;
+    if (nothing && lstat(staged->to, &link) != 0)
         return TANSU_OK;
-    if (fd < 0 && errno != ESPIPE && errno != ELOOP) /* of existing files that can't be opened */
-        return error_errno(error, staged->to, "look at", errno);
+    /* A symbolic link to nothing is there, and so are files that can't be opened. */
+    if (fd < 0 && !nothing && number != ESPIPE && number != ELOOP)
+        return error_errno(error, staged->to, "look at", number);
     if (fd >= 0)
         staged->calls->close(fd);
     return error_set(error, TANSU_E_EXISTS, staged->to,
