@@ -208,10 +208,16 @@ tansu_status log_close(log *l, tansu_error *error) {
     if (l == NULL)
         return status;
     segment *head = segment_head(l);
-    if (head != NULL && head->fd >= 0 && head->last == 0 && !l->read_only && !l->failed &&
-        !log_abandoned(l) && head->used < head->allocated && head->used >= SEGMENT_HEADER_SIZE &&
-        l->calls->truncate(head->fd, head->used) != 0)
-        status = error_errno(error, l->folder, "trim", errno);
+    bool writable = !l->read_only && !l->failed && !log_abandoned(l);
+    if (writable && head != NULL && head->fd >= 0 && head->last == 0 &&
+        head->used < head->allocated && head->used >= SEGMENT_HEADER_SIZE) {
+        if (l->calls->truncate(head->fd, head->used) != 0)
+            status = error_errno(error, l->folder, "trim", errno);
+        else
+            head->allocated = head->used;
+    }
+    if (writable && l->tail_begun && l->folder != NULL)
+        reserve_cut_back(l);
     list_close(l, &l->active);
     list_close(l, &l->inactive);
     list_close(l, &l->superseded);

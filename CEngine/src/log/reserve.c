@@ -92,6 +92,14 @@ int reserve_keep(log *l) {
     return number;
 }
 
+void reserve_cut_back(log *l) {
+    uint64_t want = wanted(l);
+    pthread_mutex_lock(&l->reserve_mutex);
+    if (l->reserve > want)
+        cut_back(l, want);
+    pthread_mutex_unlock(&l->reserve_mutex);
+}
+
 bool reserve_is_spent(log *l) {
     pthread_mutex_lock(&l->reserve_mutex);
     bool spent = l->reserve_spent;
