@@ -196,7 +196,7 @@ typedef enum tansu_status {
     TANSU_E_READ_ONLY = 17,  /* opened read-only; a write in a read transaction; or (any call that
                                 writes) the file system has become read-only */
     TANSU_E_CORRUPT = 18,    /* stored bytes are not valid; context names file and offset */
-    TANSU_E_VERSION = 19,    /* the files are of a newer format than this library reads */
+    TANSU_E_VERSION = 19,    /* the files are of another format than this library reads */
     TANSU_E_NOT_FOUND = 20,  /* no such database, collection, index or document */
     TANSU_E_EXISTS = 21,     /* the name or the `_id` is taken */
     TANSU_E_NOT_UNIQUE = 22, /* a unique index already has an entry with this value */
