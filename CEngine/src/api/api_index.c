@@ -8,7 +8,6 @@
 #include "store/declared_indexes.h"
 #include "store/handle.h"
 #include "store/index_tail/index_tail.h"
-#include "store/name_check.h"
 #include "store/open/states.h"
 #include "store/write_txn/online_index_build.h"
 #include "util/buffer.h"

@@ -4,7 +4,6 @@
 #include "api/handles.h"
 
 #include "store/handle.h"
-#include "store/open/state_pins.h"
 #include "store/open/states.h"
 #include "store/write_lock.h"
 #include "util/error.h"

@@ -10,7 +10,7 @@
 #include "store/checkpoint/checkpoint.h"
 #include "store/checkpoint/stored_catalog.h"
 #include "store/database_internal.h"
-#include "store/folder_check.h"
+#include "store/files.h"
 #include "store/index_tail/index_tail.h"
 #include "store/kept/kept_versions.h"
 #include "store/manifest.h"

@@ -18,7 +18,7 @@
 #ifndef TANSU_FEED_FEED_H
 #define TANSU_FEED_FEED_H
 
-#include "feed/feed_state.h"
+#include "feed/feed_internal.h"
 
 /* Which events a feed delivers. */
 typedef struct feed_options {

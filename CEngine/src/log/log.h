@@ -252,7 +252,7 @@ typedef struct log_extent {
 /*
  * log_extents -- the active segments that hold the commits up to `sequence`, which ended at
  * `position` (a snapshot's), in order, in new memory, which the caller frees. From any thread that
- * has locked out compaction (store/maintenance.h) since before it acquired that snapshot: while it
+ * has locked out compaction (store/handle.h) since before it acquired that snapshot: while it
  * does, the segments do not change. Errors: MEMORY, NOT_FOUND (the position is in no active
  * segment).
  */

@@ -1,12 +1,10 @@
 /*
  * log/replay.c -- replaying the log at opening, and deciding where it ends.
  */
-#include "log/frame.h"
 #include "log/scan.h"
 #include "log/segment_reader.h"
 #include "log/set_aside.h"
 #include "log/tail.h"
-#include "log/tail_flush.h"
 #include "util/error.h"
 
 #include <errno.h>

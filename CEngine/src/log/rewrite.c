@@ -7,7 +7,7 @@
 #include "log/rewrite.h"
 
 #include "log/compressed/block_writer.h"
-#include "log/frame.h"
+#include "log/scan.h"
 #include "log/segment_reader.h"
 #include "util/array.h"
 #include "util/checksum/checksum.h"

@@ -3,7 +3,6 @@
  */
 #include "log/set_aside.h"
 
-#include "log/frame.h"
 #include "log/scan.h"
 #include "util/error.h"
 

@@ -58,7 +58,7 @@ typedef struct command_session {
     bool busy; /* a command uses it */
 } command_session;
 
-/* See store/files_stamp.h. */
+/* See store/files.h. */
 typedef struct files_stamp {
     uint64_t parts[6][2];
 } files_stamp;
@@ -89,7 +89,7 @@ struct database {
     uint64_t calls_inside;       /* this state; guarded by the root's state_mutex */
     bool keeps_segments;         /* a refresh may not change which segments are active */
     struct database *next_state; /* of the root; guarded by its pins_mutex */
-    state_pins pins;             /* this state; see store/open/state_pins.h */
+    state_pins pins;             /* this state; see store/open/states.h */
     files_stamp stamp;           /* of what such a one opened */
     bool discard;                /* closing only frees: nothing is written */
     tansu_durability durability;
@@ -194,7 +194,7 @@ struct database {
     uint64_t checkpoint_at; /* log_written at the last request of a checkpoint; atomic */
     uint64_t log_written;   /* since the checkpoint at opening, as worker.c counts bytes; atomic */
 
-    /* Those that wait for a commit to become visible (store/commit_wait.h). */
+    /* Those that wait for a commit to become visible (store/write_lock.h). */
     pthread_mutex_t commit_mutex;
     pthread_cond_t commit_visible;
     uint32_t commit_waiters; /* changed with the mutex held, read atomically by every commit */

@@ -4,7 +4,7 @@
 #include "store/manifest.h"
 
 #include "store/database_internal.h"
-#include "store/folder_check.h"
+#include "store/files.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
 

@@ -2,7 +2,7 @@
  * test_locations_stored.c -- the stored form of a chunk of the location table: what is encoded is
  * decoded to the same, and any bytes to locations, or to an error.
  */
-#include "index/locations_stored.h"
+#include "index/locations.h"
 #include "support/check.h"
 #include "support/random/random.h"
 #include "util/bytes.h"

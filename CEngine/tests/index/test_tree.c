@@ -2,7 +2,7 @@
  * test_tree.c -- ordered sets of byte strings against a plain sorted array: every operation,
  * several versions at once, aborts, and trees of all shapes.
  */
-#include "index/tree/tree_finger.h"
+#include "index/tree/tree_change.h"
 #include "support/check.h"
 #include "support/model/tree_model.h"
 

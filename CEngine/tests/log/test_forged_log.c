@@ -4,7 +4,7 @@
  * it returns a status, and never reads outside a segment or forever.
  */
 #include "index/block_store/block_store.h"
-#include "index/locations_stored.h"
+#include "index/locations.h"
 #include "log/format.h"
 #include "support/calls/call.h"
 #include "support/check.h"

@@ -9,15 +9,13 @@
  * the block that holds it. Nothing else that they say decides what is salvaged: a document that was
  * found is newer than what they know, or is what they know, or a newer version of it is lost.
  */
-#include "check/repair/repair_index_files.h"
+#include "check/repair/repair_internal.h"
 
 #include "bson/document.h"
-#include "check/repair/repair_read.h"
-#include "index/locations_stored.h"
+#include "index/locations.h"
 #include "index/tree/rid_suffix.h"
 #include "store/checkpoint/stored_catalog.h"
 #include "store/collection.h"
-#include "store/name_check.h"
 #include "util/array.h"
 #include "util/bisect.h"
 #include "util/buffer.h"

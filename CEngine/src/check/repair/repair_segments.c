@@ -6,9 +6,8 @@
  * segments vote on the uuids that their headers, the MANIFEST and TAIL name: any of these files may
  * have been copied from another database.
  */
-#include "check/repair/repair_segments.h"
+#include "check/repair/repair_internal.h"
 
-#include "check/repair/repair_read.h"
 #include "log/scan.h"
 #include "store/manifest.h"
 #include "util/array.h"

@@ -6,11 +6,10 @@
  * tree holds are each counted and summed up as checksums, in whatever order they come. Only when
  * the two sums differ are the entries compared one by one.
  */
-#include "check/verify/verify_collection.h"
+#include "check/verify/verify_internal.h"
 
 #include "bson/document.h"
 #include "bson/value.h"
-#include "check/verify/verify_log.h"
 #include "index/type_tag.h"
 #include "store/database_internal.h"
 #include "store/index_tail/index_tail.h"

@@ -1,7 +1,7 @@
 /*
  * index/tree/tree_finger.c -- the cached root-to-leaf path of the writer's last lookup or change.
  */
-#include "index/tree/tree_finger.h"
+#include "index/tree/tree_change.h"
 
 void tree_writer_begin(tree_writer *writer, tree_store *store, uint64_t epoch,
                        retire_list *retired) {

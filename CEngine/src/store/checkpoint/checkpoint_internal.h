@@ -4,6 +4,7 @@
 #ifndef TANSU_STORE_CHECKPOINT_CHECKPOINT_INTERNAL_H
 #define TANSU_STORE_CHECKPOINT_CHECKPOINT_INTERNAL_H
 
+#include "bson/writer.h"
 #include "store/snapshot.h"
 
 #define BLOCK_STORE_NAME "index/blocks.tch"
@@ -42,5 +43,25 @@ bool checkpoint_free_unreachable(database *db);
 /* meta_read -- the snapshot that a META record describes. Errors: CORRUPT, MEMORY, IO. */
 tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot **result,
                        tansu_error *error);
+
+/* ---- Log state ---- */
+
+/*
+ * What the META record says of the log at the time of its
+ * checkpoint, so that damage to segments that opening does not read is detected.
+ *
+ * Opening reads the log from the checkpoint on. An older segment that was truncated is detected by
+ * its size. And locations are written concurrently with the writer, so that some may belong to
+ * commits after the checkpoint's: those commits must be in the log as well, for a process that
+ * crashes leaves all that it wrote.
+ */
+
+/* log_state_append -- adds {"witnessed": commit, "extents": [{"segment", "end"}, …]} to a META
+ * record; called after all locations were written. */
+void log_state_append(database *db, const snapshot *v, writer *meta);
+
+/* log_state_matches -- whether the log's segments are those of the META record; also sets the
+ * commit that replay must reach. */
+bool log_state_matches(database *db, const uint8_t *meta, size_t size);
 
 #endif

@@ -19,7 +19,7 @@
 #include "bson/document.h"
 #include "log/follow/follow.h"
 #include "log/scan.h"
-#include "store/background/worker.h"
+#include "store/background/background.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/index_tail/index_tail.h"
