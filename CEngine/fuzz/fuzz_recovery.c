@@ -270,8 +270,7 @@ static void mend_log(uint8_t *log, size_t size) {
     uint32_t seed = (uint32_t)crc32(0, header.uuid, sizeof header.uuid);
     for (size_t at = SEGMENT_HEADER_SIZE; at + FRAME_HEADER_SIZE <= size;) {
         uint32_t frame = load_u32(log + at + 8);
-        if (!frame_magic_known(load_u32(log + at)) || frame < FRAME_HEADER_SIZE ||
-            frame > size - at)
+        if (load_u32(log + at) != FRAME_MAGIC || frame < FRAME_HEADER_SIZE || frame > size - at)
             break;
         store_u32(log + at + 4, (uint32_t)crc32(seed, log + at + 8, frame - 8));
         at += frame;

@@ -129,10 +129,11 @@
  *  - The folder must be on a file system with working flock(2) and shared mappings: not on NFS.
  *  - A handle keeps to the folder that it opened. When that is moved, removed or replaced, by
  *    another database too, the next write returns TANSU_E_MOVED and nothing of it is kept, and
- *    nothing at the path is touched, by closing neither. A commit with TANSU_DURABILITY_FULL checks
- *    the path before it writes; others check it at most every few milliseconds, and what they
- *    write until then is in the folder that was moved. Reading continues, except in handles that
- *    follow another process.
+ *    nothing at the path is touched, by closing neither. The same is true when the MANIFEST or the
+ *    newest segment is removed or written over, until the handle is closed. A commit with
+ *    TANSU_DURABILITY_FULL checks this before it writes; others check it at most every few
+ *    milliseconds, and what they write until then is in the folder that was moved. Reading
+ *    continues, except in handles that follow another process.
  *  - A failed fsync makes the database read-only until it is opened again (TANSU_E_SYNC_FAILED),
  *    because the operating system may have dropped the pages that it could not write. Reading
  *    continues, but a document on such a page that has to be read again gives TANSU_E_IO.
@@ -195,7 +196,7 @@ typedef enum tansu_status {
     TANSU_E_READ_ONLY = 17,  /* opened read-only; a write in a read transaction; or (any call that
                                 writes) the file system has become read-only */
     TANSU_E_CORRUPT = 18,    /* stored bytes are not valid; context names file and offset */
-    TANSU_E_VERSION = 19,    /* the files are of a newer format than this library reads */
+    TANSU_E_VERSION = 19,    /* the files are of another format than this library reads */
     TANSU_E_NOT_FOUND = 20,  /* no such database, collection, index or document */
     TANSU_E_EXISTS = 21,     /* the name or the `_id` is taken */
     TANSU_E_NOT_UNIQUE = 22, /* a unique index already has an entry with this value */
@@ -560,6 +561,14 @@ TANSU_API tansu_status tansu_txn_prepare(tansu_db *db, tansu_txn_mode mode,
 TANSU_API tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error);
 
 /*
+ * Has the reads of a transaction that has begun check documents from now on, as tansu_dump() does:
+ * a document that is not intact, by the checksum of its commit or as BSON, is CORRUPT. For copies
+ * of documents, such as replicas; other reads trust what was written. The commits in a segment of
+ * the log are checked when the first of its documents is read, once while the database is open.
+ */
+TANSU_API tansu_status tansu_txn_check_documents(tansu_txn *txn, tansu_error *error);
+
+/*
  * Commits and frees the transaction, whatever the result (except BUSY). After an error nothing of
  * it is kept, except after IO from the sync itself: then it may or may not survive power loss, and
  * the database accepts no more writes (SYNC_FAILED) until it is opened again. *sequence (may be
@@ -636,6 +645,17 @@ TANSU_API tansu_status tansu_collection_rename(tansu_db *db, tansu_txn *txn, con
  */
 TANSU_API tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *result,
                                              tansu_error *error);
+
+/* Describes one collection as tansu_collection_list() does: {"name", "documents": n, "options":
+ * {...}}. It takes the same time however many collections there are. Errors: NOT_FOUND (*result is
+ * emptied). */
+TANSU_API tansu_status tansu_collection_info(tansu_db *db, tansu_txn *txn, const char *name,
+                                             tansu_buffer *result, tansu_error *error);
+
+/* Lists the collections with references to the collection `name`, which need not exist, as
+ * tansu_collection_list() does. Looks at no collection without references. */
+TANSU_API tansu_status tansu_collection_referrers(tansu_db *db, tansu_txn *txn, const char *name,
+                                                  tansu_buffer *result, tansu_error *error);
 
 /*
  * Finds references that lead to no document: removals keep the rules, but a document may be stored
@@ -1043,7 +1063,8 @@ TANSU_API tansu_status tansu_verify(tansu_db *db, tansu_progress progress, void 
  * ...], "problems": [{"file", "offset", "size", "collection", "index", "message"}, ...] (at most
  * 1000), "problemCount": n}. Returns OK also when something was lost. `progress` (may be NULL):
  * bytes. Errors: NOT_FOUND (no database at `from`), LOCKED (it is open; the message names the
- * process, see tansu_open()), EXISTS (`to` exists), FULL, IO, VERSION, CANCELLED.
+ * process, see tansu_open()), EXISTS (`to` exists), INVALID_ARGUMENT (`to` lies in `from`), FULL,
+ * IO, VERSION, CANCELLED.
  */
 TANSU_API tansu_status tansu_repair(const char *from, const char *to, tansu_progress progress,
                                     void *context, tansu_buffer *report, tansu_error *error);
@@ -1058,7 +1079,8 @@ typedef enum tansu_backup_form {
  * Copies the database as of one commit to a new folder or file, while readers and writers continue.
  * `to` is complete and synced on success, and does not exist after an error. *report (may be NULL):
  * {"sequence", "bytes", "documents": n}. `progress` (may be NULL): bytes.
- * Errors: EXISTS (`to` exists), FULL, IO, CORRUPT, CANCELLED, BUSY (a compaction on demand, a
+ * Errors: EXISTS (`to` exists), INVALID_ARGUMENT (`to` lies in the database's folder, by whatever
+ * path), FULL, IO, CORRUPT, CANCELLED, BUSY (a compaction on demand, a
  * verification or another backup is running).
  */
 TANSU_API tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_form form,
@@ -1068,7 +1090,8 @@ TANSU_API tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_f
 /*
  * Creates a database at `to` from a backup of either form, and verifies it before `to` exists.
  * *report (may be NULL): {"sequence", "documents": n}. `progress` (may be NULL): bytes.
- * Errors: NOT_FOUND (no backup at `from`), EXISTS (`to` exists), CORRUPT (offset says where),
+ * Errors: NOT_FOUND (no backup at `from`), EXISTS (`to` exists), INVALID_ARGUMENT (`to` lies in the
+ * folder `from`), CORRUPT (offset says where),
  * VERSION, FULL, IO, LOCKED (the folder `from` is open), BUSY (another call is creating `to`),
  * CANCELLED.
  */
@@ -1080,7 +1103,8 @@ TANSU_API tansu_status tansu_restore(const char *from, const char *to, tansu_pro
  * all collections, options, documents and indexes into it, as of one commit. *copy is open, and the
  * caller's. A persistent copy gets its path when it is complete. `progress` (may be NULL):
  * documents.
- * Errors: EXISTS (something is at the path, other than an empty folder), BUSY (another call is
+ * Errors: EXISTS (something is at the path, other than an empty folder), INVALID_ARGUMENT (the path
+ * lies in the database's folder), BUSY (another call is
  * creating it), CORRUPT (as tansu_dump()), CANCELLED, and those of tansu_open() and of
  * commits; after an error a database that was begun is removed.
  */

@@ -1,16 +1,17 @@
 /*
- * api/api_collection.c -- creating, dropping, renaming and listing collections.
+ * api/api_collection.c -- creating, dropping, renaming and describing collections.
  */
 #include "api/handles.h"
 #include "bson/writer.h"
+#include "rules/dangling.h"
 #include "rules/delete_rules.h"
 #include "store/collection.h"
-#include "store/name_check.h"
 #include "store/references/reference_list.h"
 #include "store/timestamps/timestamp_fields.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The options of a collection. */
@@ -144,6 +145,28 @@ tansu_status tansu_collection_rename(tansu_db *db, tansu_txn *txn, const char *n
     return write_call_end(&w, status, error);
 }
 
+/* write_members -- what is told about a collection: name, documents and options. */
+static void write_members(writer *w, const collection_state *state) {
+    writer_string(w, "name", state->name);
+    writer_int64(w, "documents", (int64_t)state->count);
+    size_t options = writer_open(w, "options", DOC_DOCUMENT);
+    writer_bool(w, "local", state->local);
+    if (state->codec != CODEC_NONE)
+        writer_string(w, "compression", codec_name(state->codec));
+    if (state->references != NULL)
+        reference_list_write(state->references, w);
+    if (state->timestamps != NULL)
+        timestamp_fields_write(state->timestamps, w);
+    writer_end(w, options);
+}
+
+/* write_item -- the same as an element of an array. */
+static void write_item(writer *w, uint32_t number, const collection_state *state) {
+    size_t one = writer_open_index(w, number, DOC_DOCUMENT);
+    write_members(w, state);
+    writer_end(w, one);
+}
+
 tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *result,
                                    tansu_error *error) {
     if (result == NULL)
@@ -157,22 +180,143 @@ tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *r
     size_t answer = writer_begin(&w), list = writer_open(&w, "collections", DOC_ARRAY);
     const collection_state *state;
     catalog_cursor all = snapshot_from(r.snapshot, NULL);
-    for (uint32_t i = 0; (state = snapshot_next(&all)) != NULL; i++) {
-        size_t one = writer_open_index(&w, i, DOC_DOCUMENT);
-        writer_string(&w, "name", state->name);
-        writer_int64(&w, "documents", (int64_t)state->count);
-        size_t options = writer_open(&w, "options", DOC_DOCUMENT);
-        writer_bool(&w, "local", state->local);
-        if (state->codec != CODEC_NONE)
-            writer_string(&w, "compression", codec_name(state->codec));
-        if (state->references != NULL)
-            reference_list_write(state->references, &w);
-        if (state->timestamps != NULL)
-            timestamp_fields_write(state->timestamps, &w);
-        writer_end(&w, options);
-        writer_end(&w, one);
-    }
+    for (uint32_t i = 0; (state = snapshot_next(&all)) != NULL; i++)
+        write_item(&w, i, state);
     writer_end(&w, list);
     bool done = writer_finish(&w, answer);
     return read_call_end(&r, done ? TANSU_OK : error_memory(error), error);
+}
+
+tansu_status tansu_collection_info(tansu_db *db, tansu_txn *txn, const char *name,
+                                   tansu_buffer *result, tansu_error *error) {
+    if (name == NULL || result == NULL)
+        return null_argument(name == NULL ? "name" : "result", error);
+    read_call r;
+    tansu_status status = read_call_begin(&r, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    result->size = 0;
+    const collection_state *state = snapshot_collection(r.snapshot, name);
+    if (state == NULL) {
+        status = snapshot_missing(name, error);
+        return read_call_end(&r, status, error);
+    }
+    writer w = {.out = result};
+    size_t answer = writer_begin(&w);
+    write_members(&w, state);
+    bool done = writer_finish(&w, answer);
+    return read_call_end(&r, done ? TANSU_OK : error_memory(error), error);
+}
+
+tansu_status tansu_collection_referrers(tansu_db *db, tansu_txn *txn, const char *name,
+                                        tansu_buffer *result, tansu_error *error) {
+    if (result == NULL)
+        return null_argument("result", error);
+    tansu_status status = name_check(name, "collection", error);
+    read_call r;
+    if (status == TANSU_OK)
+        status = read_call_begin(&r, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    writer w = {.out = result};
+    result->size = 0;
+    size_t answer = writer_begin(&w), list = writer_open(&w, "collections", DOC_ARRAY);
+    const collection_state *holder;
+    catalog_cursor all = catalog_from(&r.snapshot->holders, order_of_holders, NULL);
+    for (uint32_t i = 0; (holder = snapshot_next_holder(r.snapshot, &all)) != NULL;)
+        if (reference_list_names(holder->references, name))
+            write_item(&w, i++, holder);
+    writer_end(&w, list);
+    bool done = writer_finish(&w, answer);
+    return read_call_end(&r, done ? TANSU_OK : error_memory(error), error);
+}
+
+/* ---- References that lead to no document ---- */
+
+/* References that are listed unless the options say another number. */
+#define LISTED 1000
+
+/* What a call asks for. */
+typedef struct asked {
+    const char *collection;
+    int64_t limit;
+    bool repair;
+} asked;
+
+/* read_reference_options -- reads {collection: text, limit: number, repair: bool}. */
+static tansu_status read_reference_options(tansu_document options, asked *a, tansu_error *error) {
+    *a = (asked){.limit = LISTED};
+    doc_iter iter;
+    size_t length;
+    tansu_status status = check_bson(options, true, "options", error);
+    if (status != TANSU_OK || options.data == NULL)
+        return status;
+    for (doc_iter_init(&iter, options.data, options.size); doc_iter_next(&iter);) {
+        bool valid = false;
+        if (strcmp(iter.key, "collection") == 0 && iter.value.type == DOC_STRING) {
+            a->collection = doc_string(&iter.value, &length);
+            valid = strlen(a->collection) == length;
+        } else if (strcmp(iter.key, "limit") == 0) {
+            valid = doc_as_int64(&iter.value, &a->limit) && a->limit >= 0;
+        } else if (strcmp(iter.key, "repair") == 0) {
+            valid = doc_as_bool(&iter.value, &a->repair);
+        }
+        if (!valid)
+            return error_set(error, TANSU_E_INVALID_QUERY, iter.key,
+                             "\"%s\" is not an option of this call, or has the wrong type; the "
+                             "options are \"collection\", \"limit\" and \"repair\"",
+                             iter.key);
+    }
+    return TANSU_OK;
+}
+
+/* find -- lists them. */
+static tansu_status find(tansu_db *db, tansu_txn *txn, const asked *a, tansu_buffer *result,
+                         tansu_error *error) {
+    read_call r;
+    tansu_status status = read_call_begin(&r, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    const deadline time = deadline_begin(r.rctx.interrupt, 0);
+    const dangling_search search = {
+        .collection = a->collection, .limit = (uint64_t)a->limit, .time = &time};
+    status = dangling_find(&search, r.snapshot, &r.rctx, result, error);
+    return read_call_end(&r, status, error);
+}
+
+/* repair -- repairs them. */
+static tansu_status repair(tansu_db *db, tansu_txn *txn, const asked *a, tansu_buffer *result,
+                           tansu_error *error) {
+    write_call w;
+    uint64_t values, documents;
+    tansu_status status = write_call_begin(&w, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    const deadline time = deadline_begin(w.interrupt, 0);
+    const dangling_search search = {.collection = a->collection, .time = &time};
+    status = dangling_repair(&search, w.wtxn, &values, &documents, error);
+    if (status == TANSU_OK) {
+        writer out = {.out = result};
+        result->size = 0;
+        size_t document = writer_begin(&out);
+        writer_int64(&out, "nullified", (int64_t)values);
+        writer_int64(&out, "removed", (int64_t)documents);
+        if (!writer_finish(&out, document))
+            status = error_memory(error);
+    }
+    status = write_call_end(&w, status, error);
+    if (status != TANSU_OK)
+        result->size = 0;
+    return status;
+}
+
+tansu_status tansu_dangling_references(tansu_db *db, tansu_txn *txn, tansu_document options,
+                                       tansu_buffer *result, tansu_error *error) {
+    asked a;
+    if (result == NULL)
+        return null_argument("result", error);
+    tansu_status status = read_reference_options(options, &a, error);
+    if (status != TANSU_OK)
+        return status;
+    return a.repair ? repair(db, txn, &a, result, error) : find(db, txn, &a, result, error);
 }

@@ -3,7 +3,7 @@
  */
 #include "api/dump_format.h"
 #include "api/handles.h"
-#include "backup/task.h"
+#include "backup/backup.h"
 #include "bson/json/json.h"
 #include "bson/writer.h"
 #include "log/scan.h"

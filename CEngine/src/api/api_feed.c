@@ -4,7 +4,7 @@
 #include "feed/feed.h"
 
 #include "api/handles.h"
-#include "store/name_check.h"
+#include "store/collection.h"
 #include "util/error.h"
 
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #include "store/declared_indexes.h"
 #include "store/handle.h"
 #include "store/index_tail/index_tail.h"
-#include "store/name_check.h"
 #include "store/open/states.h"
 #include "store/write_txn/online_index_build.h"
 #include "util/buffer.h"
@@ -26,11 +25,11 @@ static tansu_status read_definition(const char *collection, const char *name, ta
     if (status == TANSU_OK && name != NULL && name[0] != 0)
         status = name_check(name, "index", error);
     if (status == TANSU_OK)
-        status = index_definition_parse_new(name, keys.data, keys.size, options.data, options.size,
-                                            definition, error);
+        status = index_definition_parse(name, keys.data, keys.size, options.data, options.size,
+                                        definition, error);
     if (status != TANSU_OK)
         return status;
-    status = index_definition_compile(*definition, &query_new_filters, error);
+    status = index_definition_compile(*definition, &query_filters, error);
     if (status != TANSU_OK)
         index_definition_free(*definition);
     return status;
@@ -126,7 +125,7 @@ static tansu_status create_declared(tansu_db *db, tansu_txn *txn, const char *co
     tansu_status status = is_there(db, txn, collection, declared, &exists, &has, error);
     if (status != TANSU_OK || has || db_inner(db)->read_only)
         return status;
-    status = index_definition_copy(declared, &query_new_filters, &definition, error);
+    status = index_definition_copy(declared, &query_filters, &definition, error);
     if (status != TANSU_OK)
         return status;
     if (exists && txn == NULL)

@@ -1,6 +1,7 @@
 /*
  * api/api_transaction.c -- transactions.
  */
+#include "api/handles.h"
 #include "api/slow_log.h"
 #include "store/handle.h"
 #include "store/open/states.h"
@@ -98,6 +99,20 @@ tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability
     return status;
 }
 
+tansu_status tansu_txn_check_documents(tansu_txn *txn, tansu_error *error) {
+    if (txn == NULL)
+        return null_argument("txn", error);
+    tansu_status status = handle_check_process(txn->db, error);
+    if (status != TANSU_OK)
+        return status;
+    if (!txn->started || txn->ended)
+        return error_set(error, TANSU_E_INVALID_STATE, "txn",
+                         "The transaction was not started, or has ended; begin one");
+    const snapshot *v = txn->wtxn != NULL ? txn->wtxn->base : txn->snapshot;
+    txn->intact = (log_intact){.l = txn->db->log, .position = v->position, .shared = true};
+    return TANSU_OK;
+}
+
 /* txn_free -- ends the handle. */
 static void txn_free(tansu_txn *txn) {
     database *db = txn->db;
@@ -166,4 +181,74 @@ void tansu_txn_abort(tansu_txn *txn) {
     txn->savepoints = NULL;
     if (txn->cursors == 0)
         txn_free(txn);
+}
+
+/* ---- Savepoints of a write transaction ---- */
+
+/* savepoint_top -- the innermost savepoint; NULL with the error filled in when there is none, or in
+ * a fork. */
+static const savepoint *savepoint_top(const tansu_txn *txn, tansu_error *error) {
+    if (handle_check_process(txn->db, error) != TANSU_OK)
+        return NULL;
+    if (txn->ended || txn->savepoint_count == 0) {
+        error_set(error, TANSU_E_INVALID_STATE, "txn",
+                  txn->ended ? "The transaction has ended; begin a new one"
+                             : "The transaction has no savepoint; begin one with "
+                               "tansu_savepoint_begin()");
+        return NULL;
+    }
+    return &txn->savepoints[txn->savepoint_count - 1];
+}
+
+tansu_status tansu_savepoint_begin(tansu_txn *txn, tansu_error *error) {
+    if (txn == NULL)
+        return null_argument("txn", error);
+    tansu_status status = handle_check_process(txn->db, error);
+    if (status != TANSU_OK)
+        return status;
+    if (txn->ended)
+        return error_set(error, TANSU_E_INVALID_STATE, "txn",
+                         "The transaction has ended; begin a new one");
+    if (txn->wtxn == NULL)
+        return error_set(error, TANSU_E_READ_ONLY, "txn",
+                         "A read transaction has no savepoints; begin one with TANSU_TXN_WRITE");
+    status = write_txn_usable(txn->wtxn, error);
+    if (status != TANSU_OK)
+        return status;
+    if (txn->savepoint_count == txn->savepoint_capacity) {
+        uint32_t capacity = txn->savepoint_capacity * 2 + 4;
+        savepoint *list = realloc(txn->savepoints, capacity * sizeof *list);
+        if (list == NULL)
+            return error_memory(error);
+        txn->savepoints = list;
+        txn->savepoint_capacity = capacity;
+    }
+    txn->savepoints[txn->savepoint_count++] =
+        (savepoint){.mark = write_txn_save_mark(txn->wtxn), .cursors_opened = txn->opened};
+    return TANSU_OK;
+}
+
+tansu_status tansu_savepoint_release(tansu_txn *txn, tansu_error *error) {
+    if (txn == NULL)
+        return null_argument("txn", error);
+    const savepoint *top = savepoint_top(txn, error);
+    if (top == NULL)
+        return TANSU_E_INVALID_STATE;
+    if (--txn->savepoint_count == 0)
+        write_txn_forget_steps(txn->wtxn, top->mark);
+    return TANSU_OK;
+}
+
+tansu_status tansu_savepoint_roll_back(tansu_txn *txn, tansu_error *error) {
+    if (txn == NULL)
+        return null_argument("txn", error);
+    const savepoint *top = savepoint_top(txn, error);
+    if (top == NULL)
+        return TANSU_E_INVALID_STATE;
+    txn->savepoint_count--;
+    /* Documents that a cursor points at and that are rolled back would be overwritten. */
+    for (tansu_cursor *c = txn->first; c != NULL; c = c->next)
+        c->undone = c->undone || c->number > top->cursors_opened;
+    write_txn_roll_back(txn->wtxn, top->mark);
+    return write_txn_usable(txn->wtxn, error);
 }

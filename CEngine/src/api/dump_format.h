@@ -1,6 +1,6 @@
 /*
  * api/dump_format.h -- the names of a dump's control lines (docs/dump-format.md), and reading
- * lines. Private to api/api_dump.c, api/load/api_load.c and api/load/load_*.c.
+ * lines. Private to api/api_dump.c, api/api_load.c and api/load/load_*.c.
  */
 #ifndef TANSU_API_DUMP_FORMAT_H
 #define TANSU_API_DUMP_FORMAT_H

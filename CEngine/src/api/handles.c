@@ -4,7 +4,6 @@
 #include "api/handles.h"
 
 #include "store/handle.h"
-#include "store/open/state_pins.h"
 #include "store/open/states.h"
 #include "store/write_lock.h"
 #include "util/error.h"
@@ -61,6 +60,7 @@ tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_e
             r->snapshot = txn->wtxn->next;
             r->rctx = write_txn_read_context(txn->wtxn);
             r->rctx.interrupt = &txn->interrupt;
+            r->rctx.intact = txn->intact.l != NULL ? &txn->intact : NULL;
             return status;
         }
         r->snapshot = txn->snapshot;
@@ -80,6 +80,7 @@ tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_e
                              .trees = r->db->trees,
                              .sequence = r->snapshot->sequence,
                              .kept = txn != NULL ? &txn->snapshot->kept : &r->held->kept,
+                             .intact = txn != NULL && txn->intact.l != NULL ? &txn->intact : NULL,
                              .interrupt = txn != NULL ? &txn->interrupt : NULL,
                              .calls = r->db->calls,
                              .folder = r->db->folder,

@@ -5,6 +5,7 @@
 #ifndef TANSU_API_HANDLES_H
 #define TANSU_API_HANDLES_H
 
+#include "log/scan.h"
 #include "query/query.h"
 #include "store/database_internal.h"
 #include "store/write_txn/write_txn.h"
@@ -35,6 +36,7 @@ struct tansu_txn {
     uint32_t savepoint_count;
     uint32_t savepoint_capacity;
     interrupt interrupt; /* tansu_txn_cancel() */
+    log_intact intact;   /* of tansu_txn_check_documents(); `l` NULL: documents are not checked */
     bool ended;          /* aborted while cursors were open: the last of them frees this */
 };
 
@@ -51,6 +53,7 @@ struct tansu_cursor {
     tansu_buffer copy;             /* in a write transaction: the document last shown */
     uint64_t number;               /* of the transaction's cursors, counted from 1 */
     bool undone;                   /* its savepoint was rolled back */
+    bool done;                     /* it has returned DONE, and does so again */
     tansu_cursor *previous, *next; /* of the transaction */
     slow_log slow_log;             /* its steps are measured if there is a function to call */
     uint64_t nanoseconds;          /* that the steps took so far */

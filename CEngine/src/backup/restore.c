@@ -2,24 +2,30 @@
  * backup/restore.c -- restoring a database: copy the segments, validate them, open the result as a
  * database, verify it, and publish it.
  */
-#include "backup/restore.h"
-
-#include "backup/restore_check.h"
-#include "backup/restore_file.h"
-#include "backup/restore_folder.h"
-#include "util/staging/staging.h"
-
+#include "backup/backup.h"
+#include "backup/backup_format.h"
+#include "backup/backup_internal.h"
+#include "bson/document.h"
 #include "check/verify/verify.h"
+#include "log/compressed/codec.h"
+#include "log/compressed/compressed_segment.h"
 #include "log/scan.h"
+#include "log/segment_reader.h"
 #include "store/manifest.h"
-#include "store/open/options.h"
+#include "store/open/open.h"
 #include "store/snapshot.h"
+#include "util/array.h"
+#include "util/bytes.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
+#include "util/lock_holder.h"
+#include "util/staging/staging.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 /* count_documents -- the result, from the newest snapshot. */
 static void count_documents(database *db, backup_result *result) {
@@ -105,6 +111,21 @@ static bool note_nothing(void *context, const char *name) {
     return false;
 }
 
+/* check_outside -- staging_check_outside() for the folder of a database, which restore_folder()
+ * finds out. */
+static tansu_status check_outside(const fs *calls, const char *from, const char *to,
+                                  tansu_error *error) {
+    char *path = fs_join(from, "MANIFEST");
+    if (path == NULL)
+        return error_memory(error);
+    int fd = calls->open(calls, path, O_RDONLY, 0);
+    free(path);
+    if (fd < 0)
+        return TANSU_OK;
+    calls->close(fd);
+    return staging_check_outside(to, from, error);
+}
+
 tansu_status database_restore(const char *from, const char *to, const fs *calls,
                               const index_filter_calls *filters, task *progress,
                               backup_result *result, tansu_error *error) {
@@ -115,9 +136,11 @@ tansu_status database_restore(const char *from, const char *to, const fs *calls,
         return errno == ENOENT || errno == ENOTDIR
                    ? error_set(error, TANSU_E_NOT_FOUND, from, "There is no backup at this path")
                    : error_errno(error, from, "open", errno);
-    staging staged;
+    staging staged = {.calls = calls, .fd = -1};
     manifest m = {0};
-    tansu_status status = staging_begin(&staged, calls, to, true, error);
+    tansu_status status = folder ? check_outside(calls, from, to, error) : TANSU_OK;
+    if (status == TANSU_OK)
+        status = staging_begin(&staged, calls, to, true, error);
     if (status == TANSU_OK)
         status = fill(&staged, fd, folder, from, progress, &m, error);
     if (fd >= 0)
@@ -130,4 +153,533 @@ tansu_status database_restore(const char *from, const char *to, const fs *calls,
         status = staging_publish(&staged, error);
     staging_end(&staged);
     return status;
+}
+
+/* ---- Reading a backup in one compressed file ---- */
+
+#define IN_SIZE (256u * 1024u)
+
+/* The file being read. */
+typedef struct source {
+    const fs *calls;
+    int fd;
+    const char *path;
+    task *progress;
+    z_stream z;
+    uint8_t *in;
+    uint64_t read_to; /* bytes of the file read so far */
+    uint32_t crc;     /* of the bytes that were decompressed */
+    bool ended;       /* the first member has ended */
+    uint32_t seed;
+    uint64_t items;
+} source;
+
+/* consumed -- how far into the file the decompressor is. */
+static uint64_t consumed(const source *s) {
+    return s->read_to - s->z.avail_in;
+}
+
+/* bad -- the error for a corrupt backup. */
+static tansu_status bad(const source *s, const char *what, tansu_error *error) {
+    return error_at(error, TANSU_E_CORRUPT, s->path, (int64_t)consumed(s),
+                    "The backup is corrupt or cut off at about byte %llu: %s",
+                    (unsigned long long)consumed(s), what);
+}
+
+/* refill -- reads more of the file when all was decompressed. */
+static tansu_status refill(source *s, tansu_error *error) {
+    if (s->z.avail_in != 0)
+        return TANSU_OK;
+    ssize_t n = s->calls->read(s->fd, s->in, IN_SIZE, (off_t)s->read_to);
+    if (n < 0)
+        return error_errno(error, s->path, "read", errno);
+    s->z.next_in = s->in;
+    s->z.avail_in = (uInt)n;
+    s->read_to += (uint64_t)n;
+    return n == 0 ? TANSU_OK : task_advance(s->progress, (uint64_t)n, error);
+}
+
+/* pull -- decompresses up to `capacity` bytes; *got is less only when the member has ended. */
+static tansu_status pull(source *s, void *bytes, size_t capacity, size_t *got, tansu_error *error) {
+    s->z.next_out = bytes;
+    s->z.avail_out = (uInt)capacity;
+    tansu_status status = TANSU_OK;
+    while (status == TANSU_OK && s->z.avail_out != 0 && !s->ended) {
+        status = refill(s, error);
+        if (status != TANSU_OK)
+            return status;
+        if (s->z.avail_in == 0)
+            return bad(s, "the file ends too early", error);
+        const Bytef *before = s->z.next_in;
+        int result = inflate(&s->z, Z_NO_FLUSH);
+        s->crc = checksum(s->crc, before, (size_t)(s->z.next_in - before));
+        if (result == Z_STREAM_END)
+            s->ended = true;
+        else if (result == Z_MEM_ERROR)
+            status = error_memory(error);
+        else if (result != Z_OK)
+            status = bad(s, "the compressed bytes are invalid", error);
+    }
+    *got = capacity - s->z.avail_out;
+    return status;
+}
+
+/* pull_all -- exactly `size` bytes. */
+static tansu_status pull_all(source *s, void *bytes, size_t size, tansu_error *error) {
+    size_t got = 0;
+    tansu_status status = pull(s, bytes, size, &got, error);
+    return status == TANSU_OK && got < size ? bad(s, "its end is missing", error) : status;
+}
+
+/* read_header -- the identity of the database. */
+static tansu_status read_header(source *s, manifest *m, tansu_error *error) {
+    backup_header header;
+    static const uint8_t zero[sizeof header.zero];
+    tansu_status status = refill(s, error);
+    if (status != TANSU_OK)
+        return status;
+    if (s->z.avail_in < BACKUP_GZIP_HEAD_SIZE ||
+        memcmp(s->in, BACKUP_GZIP_HEAD, BACKUP_GZIP_HEAD_SIZE) != 0)
+        return bad(s, "it does not begin like a backup", error);
+    status = pull_all(s, &header, sizeof header, error);
+    if (status != TANSU_OK)
+        return status;
+    if (memcmp(header.magic, BACKUP_MAGIC, sizeof header.magic) != 0 ||
+        header.crc != backup_header_crc(header))
+        return bad(s, "the checksum of its header does not match", error);
+    if (header.format != BACKUP_FORMAT)
+        return error_set(error, TANSU_E_VERSION, s->path,
+                         "The backup has format %u and this library reads format %u; restore it "
+                         "with the version of the library that wrote it and dump that database",
+                         header.format, BACKUP_FORMAT);
+    if (memcmp(header.zero, zero, sizeof zero) != 0)
+        return bad(s, "its header is invalid", error);
+    memcpy(m->uuid, header.uuid, sizeof m->uuid);
+    m->end_sequence = header.sequence;
+    s->seed = checksum(0, m->uuid, sizeof m->uuid);
+    return TANSU_OK;
+}
+
+/* read_item -- reads and validates the next item; its bytes go to `bytes`, which has a capacity of
+ * BACKUP_ITEM_MOST. */
+static tansu_status read_item(source *s, backup_item *item, uint8_t *bytes, tansu_error *error) {
+    tansu_status status = pull_all(s, item, sizeof *item, error);
+    if (status != TANSU_OK)
+        return status;
+    if (item->size > BACKUP_ITEM_MOST || item->number != s->items || item->zero != 0)
+        return bad(s, "an item is invalid", error);
+    s->items++;
+    status = pull_all(s, bytes, item->size, error);
+    if (status == TANSU_OK && item->crc != backup_item_crc(s->seed, *item, bytes))
+        status = bad(s, "the checksum of an item does not match", error);
+    return status;
+}
+
+/* What has been read of the container. */
+typedef struct container {
+    restore_segment segment;
+    uint64_t segments;
+    uint64_t bytes;
+    bool inside; /* a segment */
+    bool ended;
+} container;
+
+/* take_item -- applies an item. */
+static tansu_status take_item(source *s, container *c, const backup_item *item,
+                              const uint8_t *bytes, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    if (item->kind == BACKUP_SEGMENT && !c->inside && item->size == 8) {
+        status = restore_segment_begin(&c->segment, load_u64(bytes), error);
+        c->inside = true;
+        c->segments++;
+    } else if (item->kind == BACKUP_BYTES && c->inside) {
+        status = restore_segment_bytes(&c->segment, bytes, item->size, error);
+        c->bytes += item->size;
+    } else if (item->kind == BACKUP_SEGMENT_END && c->inside && item->size == 8 &&
+               load_u64(bytes) == c->segment.offset) {
+        status = restore_segment_end(&c->segment, error);
+        c->inside = false;
+    } else if (item->kind == BACKUP_END && !c->inside && item->size == 16 &&
+               load_u64(bytes) == c->segments && load_u64(bytes + 8) == c->bytes) {
+        c->ended = true;
+    } else {
+        status = bad(s, "an item is out of order", error);
+    }
+    return status;
+}
+
+/* read_rest -- the seal, and nothing after it. */
+static tansu_status read_rest(source *s, tansu_error *error) {
+    uint8_t seal[BACKUP_SEAL_CAPACITY], byte;
+    size_t got = 0;
+    tansu_status status = pull(s, &byte, 1, &got, error);
+    if (status != TANSU_OK)
+        return status;
+    if (got != 0 || !s->ended)
+        return bad(s, "there are bytes after its last item", error);
+    uint64_t at = consumed(s);
+    size_t size = backup_seal(at, s->crc, seal);
+    if (size == 0)
+        return error_memory(error);
+    uint8_t found[BACKUP_SEAL_CAPACITY + 1];
+    size_t count = 0;
+    while (count < size + 1) {
+        ssize_t n = s->calls->read(s->fd, found + count, size + 1 - count, (off_t)(at + count));
+        if (n < 0)
+            return error_errno(error, s->path, "read", errno);
+        if (n == 0)
+            break;
+        count += (size_t)n;
+    }
+    return count == size && memcmp(found, seal, size) == 0
+               ? TANSU_OK
+               : bad(s, "its checksum at the end does not match", error);
+}
+
+/* read_container -- header, items and seal. */
+static tansu_status read_container(source *s, const staging *staged, manifest *m, uint8_t *bytes,
+                                   tansu_error *error) {
+    container c = {.segment = {.staged = staged, .fd = -1}};
+    tansu_status status = read_header(s, m, error);
+    while (status == TANSU_OK && !c.ended) {
+        backup_item item;
+        status = read_item(s, &item, bytes, error);
+        if (status == TANSU_OK)
+            status = take_item(s, &c, &item, bytes, error);
+    }
+    restore_segment_drop(&c.segment);
+    return status == TANSU_OK ? read_rest(s, error) : status;
+}
+
+tansu_status restore_file(const staging *staged, int fd, const char *from, task *progress,
+                          manifest *m, tansu_error *error) {
+    source s = {.calls = staged->calls, .fd = fd, .path = from, .progress = progress};
+    if (staged->calls->size(fd, &progress->total) != 0)
+        return error_errno(error, from, "stat", errno);
+    if (inflateInit2(&s.z, BACKUP_GZIP_WINDOW) != Z_OK)
+        return error_memory(error);
+    s.in = malloc(IN_SIZE);
+    uint8_t *bytes = malloc(BACKUP_ITEM_MOST);
+    tansu_status status = s.in == NULL || bytes == NULL
+                              ? error_memory(error)
+                              : read_container(&s, staged, m, bytes, error);
+    inflateEnd(&s.z);
+    free(bytes);
+    free(s.in);
+    return status;
+}
+
+/* ---- Reading a backup that is a database folder ---- */
+
+/* The numbers of the segments in the backup. */
+typedef struct found_numbers {
+    uint32_t *numbers;
+    size_t count;
+    size_t capacity;
+    bool no_memory;
+} found_numbers;
+
+/* note_number -- adds a segment's number; other files are not copied. */
+static bool note_number(void *context, const char *name) {
+    found_numbers *found = context;
+    uint32_t number;
+    if (!segment_number(name, ".seg", &number))
+        return true;
+    if (!ARRAY_RESERVE(found->numbers, found->count, found->capacity, 1)) {
+        found->no_memory = true;
+        return false;
+    }
+    found->numbers[found->count++] = number;
+    return true;
+}
+
+/* copy_bytes -- copies one file. */
+static tansu_status copy_bytes(restore_segment *s, int fd, const char *path, uint8_t *bytes,
+                               task *progress, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (uint64_t at = 0; status == TANSU_OK;) {
+        ssize_t n = s->staged->calls->read(fd, bytes, LOG_COPY_STEP, (off_t)at);
+        if (n < 0)
+            return error_errno(error, path, "read", errno);
+        if (n == 0)
+            break;
+        at += (size_t)n;
+        status = restore_segment_bytes(s, bytes, (size_t)n, error);
+        if (status == TANSU_OK)
+            status = task_advance(progress, (uint64_t)n, error);
+    }
+    return status;
+}
+
+/* copy_segment -- copies one segment. */
+static tansu_status copy_segment(const staging *staged, const char *folder, uint32_t number,
+                                 uint8_t *bytes, task *progress, tansu_error *error) {
+    const fs *calls = staged->calls;
+    char *path = segment_file(folder, number);
+    if (path == NULL)
+        return error_memory(error);
+    restore_segment s = {.staged = staged, .fd = -1};
+    tansu_status status = TANSU_OK;
+    uint64_t size = 0;
+    int fd = calls->open(calls, path, O_RDONLY | O_NONBLOCK, 0);
+    if (fd < 0)
+        status = error_errno(error, path, "open", errno);
+    else if (calls->size(fd, &size) == 0)
+        progress->total += size;
+    if (status == TANSU_OK)
+        status = restore_segment_begin(&s, number, error);
+    if (status == TANSU_OK)
+        status = copy_bytes(&s, fd, path, bytes, progress, error);
+    if (status == TANSU_OK)
+        status = restore_segment_end(&s, error);
+    restore_segment_drop(&s);
+    if (fd >= 0)
+        calls->close(fd);
+    free(path);
+    return status;
+}
+
+/* copy_log -- copies all segments. */
+static tansu_status copy_log(const staging *staged, const char *folder, task *progress,
+                             tansu_error *error) {
+    found_numbers found = {0};
+    tansu_status status = TANSU_OK;
+    uint8_t *bytes = malloc(LOG_COPY_STEP);
+    if (staged->calls->list(staged->calls, folder, note_number, &found) != 0 && !found.no_memory)
+        status = errno == ENOENT
+                     ? error_set(error, TANSU_E_CORRUPT, folder, "The log of the backup is missing")
+                     : error_errno(error, folder, "list", errno);
+    if (found.no_memory || bytes == NULL)
+        status = error_memory(error);
+    for (size_t i = 0; status == TANSU_OK && i < found.count; i++)
+        status = copy_segment(staged, folder, found.numbers[i], bytes, progress, error);
+    free(bytes);
+    free(found.numbers);
+    return status;
+}
+
+/* lock_source -- keeps others from writing to the folder meanwhile; *fd -1: it has no LOCK. */
+static tansu_status lock_source(const fs *calls, const char *from, int *fd, tansu_error *error) {
+    char *path = fs_join(from, "LOCK");
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    *fd = calls->open(calls, path, O_RDONLY, 0);
+    if (*fd < 0 && errno == ESPIPE)
+        status = error_errno(error, path, "open", errno);
+    else if (*fd >= 0 && calls->lock(*fd, false) != 0)
+        status = errno == EWOULDBLOCK ? lock_held_error(*fd, "The backup", from, error)
+                                      : error_errno(error, path, "lock", errno);
+    free(path);
+    return status;
+}
+
+tansu_status restore_folder(const staging *staged, const char *from, task *progress, manifest *m,
+                            tansu_error *error) {
+    int lock_fd = -1;
+    char *folder = fs_join(from, "log");
+    tansu_status status =
+        folder == NULL ? error_memory(error) : lock_source(staged->calls, from, &lock_fd, error);
+    if (status == TANSU_OK) {
+        status = manifest_read(staged->calls, from, m, error);
+        if (status == TANSU_E_NOT_FOUND)
+            status = error_set(error, TANSU_E_NOT_FOUND, from,
+                               "There is no backup at this path: the folder has no MANIFEST");
+    }
+    if (status == TANSU_OK)
+        status = copy_log(staged, folder, progress, error);
+    /* The index files are not copied: opening rebuilds them from the log, which is validated. */
+    m->index_open = false;
+    m->boot[0] = 0;
+    if (lock_fd >= 0)
+        staged->calls->unlock(lock_fd);
+    free(folder);
+    return status;
+}
+
+/* ---- Writing one segment of a restored log ---- */
+
+/* An offset has 32 bits. */
+#define SEGMENT_BYTES_MOST UINT32_MAX
+#define SEGMENT_NUMBER_MOST 99999999u /* eight digits */
+
+tansu_status restore_segment_begin(restore_segment *s, uint64_t number, tansu_error *error) {
+    const fs *calls = s->staged->calls;
+    char name[32];
+    if (number == 0 || number > SEGMENT_NUMBER_MOST)
+        return error_set(error, TANSU_E_CORRUPT, NULL,
+                         "The backup has a log segment with the invalid number %llu",
+                         (unsigned long long)number);
+    segment_name((uint32_t)number, name);
+    s->path = fs_join(s->staged->path, name);
+    if (s->path == NULL)
+        return error_memory(error);
+    s->offset = 0;
+    s->fd = calls->open(calls, s->path, O_RDWR | O_CREAT | O_EXCL, 0644);
+    if (s->fd >= 0)
+        return TANSU_OK;
+    int why = errno;
+    return why == EEXIST ? error_set(error, TANSU_E_CORRUPT, name,
+                                     "The backup has the log segment \"%s\" twice", name)
+                         : error_errno(error, s->path, "create", why);
+}
+
+tansu_status restore_segment_bytes(restore_segment *s, const void *bytes, size_t size,
+                                   tansu_error *error) {
+    if (size > SEGMENT_BYTES_MOST - s->offset)
+        return error_set(error, TANSU_E_CORRUPT, NULL,
+                         "The backup has a log segment that is larger than a segment can be");
+    if (fs_write_all(s->staged->calls, s->fd, bytes, size, s->offset) != 0)
+        return error_errno(error, s->path, "write", errno);
+    s->offset += size;
+    return TANSU_OK;
+}
+
+tansu_status restore_segment_end(restore_segment *s, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    if (s->staged->calls->sync(s->fd, NULL, 0) != 0)
+        status = error_errno(error, s->path, "sync", errno);
+    restore_segment_drop(s);
+    return status;
+}
+
+void restore_segment_drop(restore_segment *s) {
+    if (s->fd >= 0)
+        s->staged->calls->close(s->fd);
+    s->fd = -1;
+    free(s->path);
+    s->path = NULL;
+}
+
+/* ---- Validating every frame and document of restored segments ---- */
+
+/*
+ * Replay trusts the records of a frame with a valid checksum, because this library wrote them. A
+ * backup is untrusted input, so each document is validated like one that an application saves.
+ */
+
+typedef struct checking {
+    const staging *staged;
+    const char *folder;
+    uint32_t seed;
+    tansu_status status;
+    tansu_error *error;
+    bool compacted; /* some segment */
+} checking;
+
+/* check_frame -- the records of a frame with a valid checksum. */
+static tansu_status check_frame(const frame_header *frame, const char *name, uint64_t offset,
+                                tansu_error *error) {
+    for (uint64_t at = FRAME_HEADER_SIZE; at < frame->size;) {
+        const record_header *record = (const record_header *)((const uint8_t *)frame + at);
+        const char *wrong = scan_record(record, frame->size - at, frame->sequence);
+        if (wrong != NULL)
+            return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(offset + at),
+                            "The backup is corrupt: a record %s (\"log/%s\", offset %llu)", wrong,
+                            name, (unsigned long long)(offset + at));
+        at += record->size;
+    }
+    return TANSU_OK;
+}
+
+/* check_mapped -- the frames of a segment. Replay decides where they end. */
+static tansu_status check_mapped(checking *c, const uint8_t *bytes, uint64_t size, const char *name,
+                                 tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    uint64_t at = SEGMENT_HEADER_SIZE;
+    const frame_header *frame;
+    c->compacted = c->compacted || ((const segment_header *)bytes)->kind != SEGMENT_WRITTEN;
+    while (status == TANSU_OK && (frame = scan_frame(c->seed, bytes, size, at)) != NULL) {
+        status = check_frame(frame, name, at, error);
+        at += frame->size;
+    }
+    return status;
+}
+
+/* corrupt -- the error for a compressed segment. */
+static tansu_status corrupt(const char *name, uint64_t offset, tansu_error *error) {
+    return error_at(error, TANSU_E_CORRUPT, name, (int64_t)offset,
+                    "The backup is corrupt: a block of a compressed segment is invalid "
+                    "(\"log/%s\", offset %llu)",
+                    name, (unsigned long long)offset);
+}
+
+/* check_compressed -- the same for a compressed segment. */
+static tansu_status check_compressed(checking *c, const uint8_t *bytes, uint64_t size,
+                                     const char *name, tansu_error *error) {
+    uint64_t end = ((const segment_header *)(const void *)bytes)->end;
+    uint64_t at = COMPRESSED_BLOCKS, next = SEGMENT_HEADER_SIZE;
+    if (end < next || end > UINT32_MAX)
+        return corrupt(name, 0, error);
+    uint8_t *image = malloc((size_t)end);
+    if (image == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    memcpy(image, bytes, SEGMENT_HEADER_SIZE);
+    while (status == TANSU_OK && next < end) {
+        const block_header *h = block_valid(c->seed, bytes, size, at);
+        if (h != NULL && !codec_available((enum codec)h->codec))
+            status = codec_missing("The backup", (enum codec)h->codec, error);
+        else if (h == NULL || h->offset != next || h->size == 0 || h->size > end - next ||
+                 !codec_decompress((enum codec)h->codec, bytes + at + BLOCK_HEADER_SIZE, h->stored,
+                                   image + next, h->size))
+            status = corrupt(name, at, error);
+        if (status != TANSU_OK)
+            break;
+        next += h->size;
+        at += align8(BLOCK_HEADER_SIZE + (uint64_t)h->stored);
+    }
+    if (status == TANSU_OK)
+        status = check_mapped(c, image, end, name, error);
+    free(image);
+    return status;
+}
+
+/* check_segment -- one segment file. */
+static tansu_status check_segment(checking *c, const char *name, tansu_error *error) {
+    const fs *calls = c->staged->calls;
+    char *path = fs_join(c->folder, name);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    uint64_t size = 0;
+    uint8_t *bytes = NULL;
+    int fd = calls->open(calls, path, O_RDONLY, 0);
+    if (fd < 0 || calls->size(fd, &size) != 0)
+        status = error_errno(error, path, "open", errno);
+    if (status == TANSU_OK && size >= SEGMENT_HEADER_SIZE) {
+        bytes = calls->map(fd, (size_t)size, false);
+        if (bytes == NULL)
+            status = error_errno(error, path, "map", errno);
+        else if (segment_kind_of((const segment_header *)(const void *)bytes) == SEGMENT_COMPRESSED)
+            status = check_compressed(c, bytes, size, name, error);
+        else
+            status = check_mapped(c, bytes, size, name, error);
+    }
+    if (bytes != NULL)
+        calls->unmap(bytes, (size_t)size);
+    if (fd >= 0)
+        calls->close(fd);
+    free(path);
+    return status;
+}
+
+/* check_name -- validates one segment file. */
+static bool check_name(void *context, const char *name) {
+    checking *c = context;
+    c->status = check_segment(c, name, c->error);
+    return c->status == TANSU_OK;
+}
+
+tansu_status restore_check(const staging *staged, manifest *m, tansu_error *error) {
+    char *folder = fs_join(staged->path, "log");
+    if (folder == NULL)
+        return error_memory(error);
+    checking c = {.staged = staged, .folder = folder, .error = error};
+    c.seed = checksum(0, m->uuid, sizeof m->uuid);
+    if (staged->calls->list(staged->calls, folder, check_name, &c) != 0 && c.status == TANSU_OK)
+        c.status = error_errno(error, folder, "list", errno);
+    m->compacted = m->compacted || c.compacted;
+    free(folder);
+    return c.status;
 }

@@ -1,6 +1,6 @@
 /*
- * bson/backoff.h -- how often something that may fail is tried: rarely once it has often failed, so
- * that where it never succeeds little is lost.
+ * bson/backoff.h -- exponential back-off for optional fast paths (skips 1, 3, 7 … 64 attempts after
+ * failures).
  */
 #ifndef TANSU_BSON_BACKOFF_H
 #define TANSU_BSON_BACKOFF_H

@@ -45,4 +45,19 @@ bool decimal_as_int64(const uint8_t *bytes, int64_t *result);
 /* decimal_is_zero -- whether the 16 bytes of a decimal128 are a zero (of any sign and exponent). */
 bool decimal_is_zero(const uint8_t *bytes);
 
+/* ---- Sums and products of decimals, with the special values of IEEE 754 ---- */
+
+/*
+ * A result is the exact one, rounded half to even to 34 digits.
+ */
+
+/* decimal_add, decimal_multiply -- what is too large for the format is infinity. */
+void decimal_add(const decimal *a, const decimal *b, decimal *result);
+void decimal_multiply(const decimal *a, const decimal *b, decimal *result);
+
+/* decimal_from_double -- a double with 15 digits, as in MongoDB, when these say exactly which
+ * double it is; otherwise its exact value, rounded likewise and without zeros at the end of a
+ * fraction. */
+void decimal_from_double(double value, decimal *result);
+
 #endif

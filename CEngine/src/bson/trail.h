@@ -1,5 +1,6 @@
 /*
- * bson/trail.h -- where the document before had a path's value, tried first in the next.
+ * bson/trail.h -- caches the key layout of the previous document so that a path is found without a
+ * search.
  *
  * Documents of a collection mostly have the same keys in the same order. So the elements that were
  * passed on the way to a value are remembered, and in the next document each is compared as a whole

@@ -10,6 +10,7 @@
 #include "store/checkpoint/checkpoint.h"
 #include "store/checkpoint/stored_catalog.h"
 #include "store/database_internal.h"
+#include "store/files.h"
 #include "store/index_tail/index_tail.h"
 #include "store/kept/kept_versions.h"
 #include "store/manifest.h"
@@ -41,7 +42,11 @@ typedef struct compaction {
     log_pins pins;      /* of that */
     uint64_t oldest;    /* no reader is older, and every feed has delivered at least this commit */
     bool from_start;    /* nothing of the log lies before the run */
+    uint64_t end;       /* the last commit of the run */
     bool reader_within; /* a reader or a feed is somewhere within the run */
+    pending born;       /* documents whose first record is in the run and is left out */
+    uint64_t dropped;   /* the newest commit of which a deletion of one of them is left out, or a
+                           record of a collection that was created in the run; 0: none */
     moved *list;
     size_t count;
     size_t capacity;
@@ -94,6 +99,28 @@ static tansu_status newest_location(compaction *c, const collection_state *state
     return TANSU_OK;
 }
 
+/* So many documents, or collections, are noted, 16 to 48 bytes each. */
+#define BORN_MOST ((uint64_t)1 << 20)
+
+/* note_born -- the first record of a document or a collection is left out: nothing of it lies
+ * before the run. Memory that is exhausted costs no more than some bytes of the log. */
+static void note_born(compaction *c, uint64_t where) {
+    if (!c->from_start && c->born.count < BORN_MOST && pending_reserve(&c->born))
+        pending_set(&c->born, where, 1);
+}
+
+/* is_born -- whether all records of a document or a collection are in the run, or before it are
+ * none. */
+static bool is_born(const compaction *c, uint64_t where) {
+    return c->from_start || pending_find(&c->born, where) != 0;
+}
+
+/* note_dropped -- a record that tells of a removal is left out. */
+static void note_dropped(compaction *c, uint64_t commit) {
+    if (!c->from_start && commit > c->dropped)
+        c->dropped = commit;
+}
+
 /* filter_put -- a document is kept if it is the newest one as of the snapshot. */
 static tansu_status filter_put(compaction *c, const record_header *record, log_location from,
                                log_location to, bool *keep, tansu_error *error) {
@@ -105,24 +132,44 @@ static tansu_status filter_put(compaction *c, const record_header *record, log_l
     if (status != TANSU_OK)
         return status;
     *keep = newest == from;
+    if (!*keep && record_is_insert(record))
+        note_born(c, record->where);
     return *keep ? note_moved(c, record, from, to, error) : TANSU_OK;
 }
 
 /* filter_delete -- a deletion is kept as long as the log may hold the document before it, or a
- * reader sees it. */
+ * reader sees it. The log does not when the run begins with the log, or holds the insertion: the
+ * commits of a document are those from that one on. */
 static tansu_status filter_delete(compaction *c, const record_header *record, log_location from,
                                   log_location to, bool *keep, tansu_error *error) {
     const collection_state *state = state_of(c, record_collection(record));
     if (state == NULL)
         return TANSU_OK;
-    *keep = !c->from_start || record_visible_from(record) > c->oldest;
-    if (c->from_start && *keep)
+    bool born = is_born(c, record->where);
+    *keep = !born || record_visible_from(record) > c->oldest;
+    if (!*keep)
+        note_dropped(c, record_visible_from(record));
+    else if (born)
         c->for_readers += record->size;
     log_location word;
     tansu_status status = locations_get(state->locations, record_rid(record), &word, error);
     if (status != TANSU_OK || word != (from | LOCATION_DELETED))
         return status;
     return note_moved(c, record, word, *keep ? to | LOCATION_DELETED : 0, error);
+}
+
+/* keeps_catalog -- whether a record of the catalog is kept: those of a collection that was dropped
+ * are not, if nothing of it lies before the run. */
+static bool keeps_catalog(compaction *c, const record_header *record) {
+    if (c->reader_within || state_of(c, record_collection(record)) != NULL)
+        return true;
+    if (record->type == RECORD_COLLECTION_CREATE)
+        note_born(c, record->where);
+    if (!is_born(c, record->where))
+        return true;
+    if (record->type != RECORD_COLLECTION_CREATE)
+        note_dropped(c, record_visible_from(record));
+    return false;
 }
 
 /* judge -- a log_compaction_filter. */
@@ -136,9 +183,7 @@ static tansu_status filter_record(void *context, const record_header *record, lo
     case RECORD_DELETE: status = filter_delete(c, record, from, to, keep, error); break;
     /* The checkpoint before this compaction lists the segment of that record, or a newer one. */
     case RECORD_COMPACTION: break;
-    default:
-        *keep =
-            !c->from_start || c->reader_within || state_of(c, record_collection(record)) != NULL;
+    default: *keep = keeps_catalog(c, record);
     }
     c->left_out += !*keep;
     return status;
@@ -185,24 +230,21 @@ static tansu_status begin(compaction *c, tansu_error *error) {
                          ? c->v->sequence
                          : __atomic_load_n(&db->checkpoint_sequence, __ATOMIC_RELAXED);
     uint32_t last = c->run->numbers[c->run->count - 1];
-    uint64_t end = 0; /* the last commit of the run */
     for (uint32_t i = 0; i < count; i++)
         if (list[i].number == last && list[i].last <= limit)
-            end = list[i].last;
+            c->end = list[i].last;
     c->from_start = count != 0 && list[0].number == c->run->numbers[0];
     free(list);
-    if (end == 0)
+    if (c->end == 0)
         return TANSU_DONE;
-    c->oldest = feed_begin_compaction(db, c->oldest, c->from_start ? end : 0);
-    c->reader_within = c->oldest < end;
+    c->oldest = feed_begin_compaction(db, c->oldest, c->from_start ? c->end : 0);
+    c->reader_within = c->oldest < c->end;
     status = log_compact_begin(db->log, c->run->numbers, c->run->count, &c->out, error);
     if (status == TANSU_OK)
         kept_begin(&c->kept, db, log_compact_first(c->out));
     if (status != TANSU_OK || !c->run->compress)
         return status;
-    status = manifest_mark_compressed(db, error);
-    return status == TANSU_OK ? log_compact_compress(c->out, CODEC_LZ4, is_compressed, c, error)
-                              : status;
+    return log_compact_compress(c->out, CODEC_LZ4, is_compressed, c, error);
 }
 
 /* copy -- reads the run and writes the new segment. */
@@ -216,7 +258,9 @@ static tansu_status copy(compaction *c, compact_pause pause, void *context, tans
         if (paused != TANSU_OK)
             status = paused;
     }
-    return status == TANSU_DONE ? log_compact_finish(c->out, error) : status;
+    if (status == TANSU_DONE)
+        status = folder_check(c->db, error);
+    return status == TANSU_OK ? log_compact_finish(c->out, c->dropped != 0, error) : status;
 }
 
 /* ---- Installing ---- */
@@ -304,6 +348,12 @@ static tansu_status install(compaction *c, tansu_error *error) {
         pthread_mutex_unlock(&db->checkpoint_mutex);
         return status;
     }
+    /* A feed that was opened meanwhile is known to the next compaction. */
+    if (c->dropped != 0 && !feed_end_compaction(db, c->dropped, c->end)) {
+        write_txn_abort(wtxn);
+        pthread_mutex_unlock(&db->checkpoint_mutex);
+        return TANSU_DONE;
+    }
     wtxn->ignores_read_faults = true; /* nothing can be undone after log_compact_install() */
     uint32_t number = log_compact_number(c->out);
     status = write_record(c, wtxn, error);
@@ -341,6 +391,7 @@ tansu_status compact_segments(database *db, const compact_run *run, compact_paus
         snapshot_release(db, c.v);
     free(c.list);
     pending_free(&c.newest);
+    pending_free(&c.born);
     if (status == TANSU_OK) {
         __atomic_add_fetch(&db->compactions, 1, __ATOMIC_RELAXED);
         result->segments += run->count;

@@ -35,10 +35,8 @@ uint64_t compact_dead(database *db);
 
 /* ---- Within the part ---- */
 
-/* compact_log_due -- whether segments are to be compacted in the background. compact_head_due --
- * whether the head is. */
+/* compact_log_due -- whether segments are to be compacted in the background. */
 bool compact_log_due(database *db);
-bool compact_head_due(database *db);
 
 /* compact_is_behind -- whether by far more is dead than the background leaves. */
 bool compact_is_behind(database *db);
@@ -57,7 +55,8 @@ typedef struct compact_plan {
     uint32_t count;
     uint32_t capacity;
     uint64_t bytes;
-    bool head; /* the last run ends with the head, which must be sealed first */
+    bool head;     /* the last run ends with the head, which must be sealed first */
+    bool head_due; /* the head is worth rewriting in the background, in the plan or not */
 } compact_plan;
 
 /* compact_plan_make -- which runs are worth rewriting when segments with `percent` of dead bytes

@@ -4,12 +4,11 @@
 #include "compact/compact.h"
 #include "log/reserve.h"
 #include "log/rewrite.h"
-#include "store/background/compactor.h"
+#include "store/background/background.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/database_internal.h"
-#include "store/folder_check.h"
+#include "store/files.h"
 #include "store/handle.h"
-#include "store/maintenance.h"
 #include "store/write_lock.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -118,6 +117,9 @@ static tansu_status compact_tight(demand *d, compact_result *result, tansu_error
     }
 }
 
+/* What compacting on a full disk must free to be tried again. */
+#define LEAST_GAIN 4096u
+
 /* compact_held -- compact_all() as maintenance. */
 static tansu_status compact_held(demand *d, compact_result *result, tansu_error *error) {
     database *db = d->db;
@@ -126,8 +128,8 @@ static tansu_status compact_held(demand *d, compact_result *result, tansu_error 
     /* Without the reserve there may be capacity for a segment, and none for the checkpoint that
      * lets the old ones go. */
     tansu_status status = TANSU_OK;
-    bool more = true;
-    while (more) {
+    uint64_t size = result->before;
+    for (;;) {
         int number = reserve_keep(db->log);
         status = number != 0
                      ? error_errno(error, db->folder, "reserve space for a compaction", number)
@@ -135,9 +137,14 @@ static tansu_status compact_held(demand *d, compact_result *result, tansu_error 
         if (status != TANSU_E_FULL)
             break;
         tansu_status tight = compact_tight(d, result, error);
-        more = tight == TANSU_OK;
-        if (!more && tight != TANSU_DONE)
+        if (tight != TANSU_OK && tight != TANSU_DONE)
             status = tight;
+        /* Small segments can be rewritten without end: each time the commit that tells of it makes
+         * one more. */
+        uint64_t now = measure(db);
+        if (tight != TANSU_OK || now + LEAST_GAIN > size)
+            break;
+        size = now;
     }
     (void)reserve_keep(db->log);
     if (status == TANSU_OK)
@@ -150,6 +157,8 @@ tansu_status compact_all(database *db, tansu_progress progress, void *context,
                          compact_result *result, tansu_error *error) {
     *result = (compact_result){0};
     tansu_status status = write_lock_check(db, error);
+    if (status == TANSU_OK)
+        status = folder_check(db, error); /* before the reserve is written */
     if (status != TANSU_OK)
         return status;
     status = maintenance_begin(db, error);
@@ -190,10 +199,11 @@ static tansu_status ask_go_on(void *context, tansu_error *error) {
 static tansu_status background_within(database *db, uint64_t limit, compact_result *result) {
     compact_plan plan;
     const write_lock_caller caller = {ask_go_on, db};
-    tansu_status status =
-        compact_head_due(db)
-            ? make_plan(db, db->compaction_percent, &caller, limit, &plan, NULL)
-            : compact_plan_make(db, db->compaction_percent, false, limit, &plan, NULL);
+    tansu_status status = compact_plan_make(db, db->compaction_percent, false, limit, &plan, NULL);
+    if (status == TANSU_OK && plan.head_due) {
+        compact_plan_free(&plan);
+        status = make_plan(db, db->compaction_percent, &caller, limit, &plan, NULL);
+    }
     if (status != TANSU_OK)
         return status;
     if (plan.count > 0)
@@ -210,6 +220,8 @@ static tansu_status background_within(database *db, uint64_t limit, compact_resu
 /* background_log -- background() for the log. */
 static void background_log(database *db) {
     compact_result result = {0};
+    if (folder_check(db, NULL) != TANSU_OK)
+        return;
     if (reserve_keep(db->log) == 0 &&
         background_within(db, db->log->segment_size, &result) != TANSU_E_FULL)
         return;

@@ -72,10 +72,29 @@ static uint64_t left_bytes(database *db, uint64_t live, uint32_t number, uint64_
     return written == 0 || live >= written ? used : (uint64_t)((double)used * live / written);
 }
 
-/* list_candidates -- the active segments in order, without the head or with it; *head (may be
- * NULL): what is dead in it. */
+/* is_dead -- whether that part of a segment is dead, with the frames of dead documents. */
+static bool is_dead(uint64_t used, uint64_t left, uint32_t percent) {
+    return left < used && (used - left) * 100 >= used * percent;
+}
+
+/* What is known about the head beside the other segments. */
+typedef struct head_usage {
+    uint64_t dead;
+    bool due; /* it is worth rewriting in the background */
+} head_usage;
+
+/* use_of_head -- as of a snapshot. */
+static head_usage use_of_head(database *db, const snapshot *v, const live_bytes *sums) {
+    uint32_t number = (uint32_t)(v->position >> 32);
+    uint64_t used = (uint32_t)v->position;
+    uint64_t left = left_bytes(db, segment_usage_get(sums->live, number), number, used);
+    return (head_usage){dead_bytes(db, sums, number),
+                        left + HEAD_LEAST <= used && is_dead(used, left, db->compaction_percent)};
+}
+
+/* list_candidates -- the active segments in order, without the head or with it. */
 static tansu_status list_candidates(database *db, bool with_head, candidate **list, uint32_t *count,
-                                    uint64_t *head, tansu_error *error) {
+                                    head_usage *head, tansu_error *error) {
     log_extent *extents;
     live_bytes sums;
     tansu_status status = log_sealed(db->log, with_head, &extents, count, error);
@@ -105,8 +124,7 @@ static tansu_status list_candidates(database *db, bool with_head, candidate **li
         while (c->older < snapshots && commits[c->older] < extents[i].first)
             c->older++;
     }
-    if (head != NULL)
-        *head = dead_bytes(db, &sums, (uint32_t)(v->position >> 32));
+    *head = use_of_head(db, v, &sums);
     snapshot_release(db, v);
     live_free(&sums);
     free(extents);
@@ -122,11 +140,6 @@ static bool wants_codec(const candidate *c) {
     if (c->compressed)
         return c->compressible == 0 && codec_available(CODEC_LZ4);
     return c->compressible >= COMPRESSED_LEAST && c->compressible >= (c->used - c->dead) / 8;
-}
-
-/* is_dead -- whether that part of a segment is dead, with the frames of dead documents. */
-static bool is_dead(uint64_t used, uint64_t left, uint32_t percent) {
-    return left < used && (used - left) * 100 >= used * percent;
 }
 
 /* wanting -- whether enough of it is dead to make rewriting worth while, or its compression is to
@@ -228,8 +241,9 @@ tansu_status compact_plan_make(database *db, uint32_t percent, bool with_head, u
                                compact_plan *plan, tansu_error *error) {
     candidate *list;
     uint32_t count;
+    head_usage head;
     *plan = (compact_plan){.runs = NULL};
-    tansu_status status = list_candidates(db, with_head, &list, &count, NULL, error);
+    tansu_status status = list_candidates(db, with_head, &list, &count, &head, error);
     if (status != TANSU_OK)
         return status;
     for (uint32_t from = 0; status == TANSU_OK && from < count;) {
@@ -246,6 +260,7 @@ tansu_status compact_plan_make(database *db, uint32_t percent, bool with_head, u
         from = whole.end > from ? whole.end : from + 1;
     }
     free(list);
+    plan->head_due = head.due;
     if (status != TANSU_OK)
         compact_plan_free(plan);
     return status;
@@ -258,29 +273,14 @@ void compact_plan_free(compact_plan *plan) {
     *plan = (compact_plan){.runs = NULL};
 }
 
-bool compact_head_due(database *db) {
-    snapshot *v = snapshot_acquire(db);
-    uint32_t number = (uint32_t)(v->position >> 32);
-    uint64_t used = (uint32_t)v->position, live = 0;
-    const collection_state *state;
-    catalog_cursor all = snapshot_from(v, NULL);
-    while ((state = snapshot_next(&all)) != NULL)
-        live += segment_usage_get(locations_live(state->locations), number);
-    snapshot_release(db, v);
-    uint64_t left = left_bytes(db, live, number, used);
-    return left + HEAD_LEAST <= used && is_dead(used, left, db->compaction_percent);
-}
-
 bool compact_log_due(database *db) {
     compact_plan plan;
     if (db->compaction_percent == 0)
         return false;
-    if (compact_head_due(db))
-        return true;
     if (compact_plan_make(db, db->compaction_percent, false, db->log->segment_size, &plan, NULL) !=
         TANSU_OK)
         return false;
-    bool due = plan.count > 0;
+    bool due = plan.head_due || plan.count > 0;
     compact_plan_free(&plan);
     return due;
 }
@@ -302,10 +302,11 @@ bool compact_is_behind(database *db) {
 uint64_t compact_dead(database *db) {
     candidate *list;
     uint32_t count;
-    uint64_t sum;
+    head_usage head;
     /* The head's length is the writer's to know; what is dead in it is not. */
-    if (list_candidates(db, false, &list, &count, &sum, NULL) != TANSU_OK)
+    if (list_candidates(db, false, &list, &count, &head, NULL) != TANSU_OK)
         return 0;
+    uint64_t sum = head.dead;
     for (uint32_t i = 0; i < count; i++)
         sum += list[i].dead;
     free(list);

@@ -3,13 +3,11 @@
  */
 #include "feed/feed.h"
 
-#include "feed/feed_commit.h"
-#include "feed/feed_log.h"
-#include "store/commit_wait.h"
+#include "feed/feed_internal.h"
 #include "store/database_internal.h"
 #include "store/handle.h"
-#include "store/open/state_pins.h"
 #include "store/open/states.h"
+#include "store/write_lock.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -42,8 +40,8 @@ static tansu_status list_add(feed *f, uint64_t since, tansu_error *error) {
     return there ? TANSU_OK : incomplete(f, since, floor, error);
 }
 
-/* list_remove -- removes it. */
-static void list_remove(feed *f) {
+/* feed_unlist -- removes it. */
+static void feed_unlist(feed *f) {
     pthread_mutex_lock(&f->db->feed_mutex);
     for (feed **at = &f->db->feeds; *at != NULL; at = &(*at)->next) {
         if (*at == f) {
@@ -68,6 +66,18 @@ uint64_t feed_begin_compaction(database *db, uint64_t oldest, uint64_t last) {
     return oldest;
 }
 
+bool feed_end_compaction(database *db, uint64_t dropped, uint64_t last) {
+    bool delivered = true;
+    pthread_mutex_lock(&db->feed_mutex);
+    for (const feed *f = db->feeds; f != NULL; f = f->next)
+        delivered =
+            delivered && __atomic_load_n(&f->position.delivered, __ATOMIC_RELAXED) >= dropped;
+    if (delivered && last > db->feed_floor)
+        db->feed_floor = last;
+    pthread_mutex_unlock(&db->feed_mutex);
+    return delivered;
+}
+
 /* check_faults -- the status of a read from the log, or IO when the system could not read all of
  * it: nobody knows which events the feed has missed then. */
 static tansu_status check_faults(feed *f, uint64_t faults, tansu_status status,
@@ -89,23 +99,30 @@ static tansu_status find_start(feed *f, uint64_t since, tansu_error *error) {
                          "Commit %llu is not in the database, whose newest commit is %llu; read "
                          "everything, and open a feed at the present or at 0",
                          (unsigned long long)since, (unsigned long long)f->snapshot->sequence);
-    if (status == TANSU_OK)
-        status = feed_find_names(f, error);
-    else if (status == TANSU_DONE)
-        status = TANSU_OK;
-    if (status == TANSU_OK && !feed_names_take(&f->names, f->snapshot))
-        status = error_memory(error);
-    return check_faults(f, faults, status, error);
+    return check_faults(f, faults, status == TANSU_DONE ? TANSU_OK : status, error);
 }
 
 /* skip_to_newest -- skips everything up to the snapshot. */
-static tansu_status skip_to_newest(feed *f, tansu_error *error) {
-    feed_names_clear(&f->names);
-    if (!feed_names_take(&f->names, f->snapshot))
-        return error_memory(error);
+static void skip_to_newest(feed *f) {
+    f->named = false;
     feed_set_delivered(&f->position, f->snapshot->sequence);
     f->hint = f->snapshot->position;
-    return TANSU_OK;
+}
+
+/* next_commit -- feed_next_commit(). The names are those of the snapshot, but where one of the
+ * commits up to it has changed them: they are found for the first commit only, because a feed of
+ * which all commits are skipped needs none. */
+static tansu_status next_commit(feed *f, tansu_error *error) {
+    if (!f->named) {
+        feed_names_clear(&f->names);
+        tansu_status status = feed_find_names(f, error);
+        if (status != TANSU_OK)
+            return status;
+        if (!feed_names_take(&f->names, f->snapshot))
+            return error_memory(error);
+        f->named = true;
+    }
+    return feed_next_commit(f, error);
 }
 
 tansu_status feed_open(database *root, uint64_t since, const feed_options *options, feed **result,
@@ -127,7 +144,7 @@ tansu_status feed_open(database *root, uint64_t since, const feed_options *optio
         f->snapshot = snapshot_acquire(db);
         status = list_add(f, f->snapshot->sequence, error);
         if (status == TANSU_OK)
-            status = skip_to_newest(f, error);
+            skip_to_newest(f);
     } else if (status == TANSU_OK) {
         status = list_add(f, since, error);
         if (status == TANSU_OK)
@@ -155,7 +172,7 @@ void feed_close(feed *f) {
     if (f == NULL || handle_inherited(f->root))
         return;
     database *db = f->db;
-    list_remove(f);
+    feed_unlist(f);
     feed_release(f);
     feed_names_free(&f->names);
     pending_free(&f->newest);
@@ -196,7 +213,7 @@ static tansu_status continue_in(feed *f, database *state, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     database *old = f->db;
-    list_remove(f);
+    feed_unlist(f);
     f->db = state;
     f->hint = 0;
     pthread_mutex_lock(&state->feed_mutex);
@@ -285,7 +302,7 @@ tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_
             if (status == TANSU_OK && f->snapshot == NULL)
                 status = feed_acquire(f, error);
             if (status == TANSU_OK)
-                status = check_faults(f, faults, feed_next_commit(f, error), error);
+                status = check_faults(f, faults, next_commit(f, error), error);
         }
         if (status == TANSU_OK && f->commit.searching) {
             status = check_faults(f, faults, feed_find_event(f, error), error);
@@ -322,9 +339,108 @@ tansu_status feed_skip(feed *f, int64_t timeout_ms, uint64_t *sequence, tansu_er
     if (status == TANSU_OK)
         status = feed_acquire(f, error);
     if (status == TANSU_OK) {
-        status = skip_to_newest(f, error);
+        skip_to_newest(f);
         *sequence = f->position.delivered;
     }
     feed_release(f);
     return status;
+}
+
+/* ---- Collections' names by id, in a hash table ---- */
+
+/* by_text -- for sorting and finding names. */
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+bool feed_names_filter(feed_names *n, const char *const *names, size_t count) {
+    if (names == NULL)
+        return true;
+    n->filter = calloc(count + 1, sizeof *n->filter);
+    for (size_t i = 0; n->filter != NULL && i < count; i++) {
+        n->filter[i] = strdup(names[i]);
+        if (n->filter[i] == NULL)
+            return false;
+        n->filter_count++;
+    }
+    if (count > 1 && n->filter != NULL)
+        qsort(n->filter, count, sizeof *n->filter, by_text);
+    return n->filter != NULL;
+}
+
+bool feed_names_want(const feed_names *n, const char *name) {
+    return n->filter == NULL ||
+           bsearch(&name, n->filter, n->filter_count, sizeof *n->filter, by_text) != NULL;
+}
+
+const feed_name *feed_names_find(feed_names *n, uint32_t id) {
+    if (n->last != NULL && n->last->id == id)
+        return n->last;
+    table_link *at = table_chain(&n->ids, table_hash_number(id));
+    while (at != NULL && ((const feed_name *)at)->id != id)
+        at = at->next;
+    n->last = (const feed_name *)at;
+    return n->last;
+}
+
+/* add -- an id that is not there. */
+static bool add(feed_names *n, uint32_t id, const char *name) {
+    size_t length = strlen(name);
+    if (!table_reserve(&n->ids))
+        return false;
+    feed_name *named = calloc(1, sizeof *named + length + 1);
+    if (named == NULL)
+        return false;
+    named->id = id;
+    named->wanted = feed_names_want(n, name);
+    memcpy(named->text, name, length);
+    table_add(&n->ids, &named->link, table_hash_number(id));
+    return true;
+}
+
+bool feed_names_set(feed_names *n, uint32_t id, const char *name) {
+    feed_names_drop(n, id);
+    return !feed_names_want(n, name) || add(n, id, name);
+}
+
+bool feed_names_note(feed_names *n, uint32_t id, const char *name) {
+    return feed_names_find(n, id) != NULL || add(n, id, name);
+}
+
+void feed_names_drop(feed_names *n, uint32_t id) {
+    feed_name *named = (feed_name *)feed_names_find(n, id);
+    if (named == NULL)
+        return;
+    n->last = NULL;
+    table_remove(&n->ids, &named->link);
+    free(named);
+}
+
+bool feed_names_take(feed_names *n, const snapshot *v) {
+    for (size_t i = 0; i < n->filter_count; i++) {
+        const collection_state *state = snapshot_collection(v, n->filter[i]);
+        if (state != NULL && !feed_names_note(n, state->id, state->name))
+            return false;
+    }
+    if (n->filter != NULL)
+        return true;
+    const collection_name *named;
+    catalog_cursor all = catalog_from(&v->numbers, order_of_numbers, NULL);
+    while ((named = catalog_next(&all)) != NULL)
+        if (!feed_names_note(n, named->id, named->text))
+            return false;
+    return true;
+}
+
+void feed_names_clear(feed_names *n) {
+    n->last = NULL;
+    table_clear(&n->ids, free);
+}
+
+void feed_names_free(feed_names *n) {
+    for (size_t i = 0; i < n->filter_count; i++)
+        free(n->filter[i]);
+    free(n->filter);
+    table_free(&n->ids, free);
+    *n = (feed_names){.filter = NULL};
 }

@@ -18,7 +18,7 @@
 #ifndef TANSU_FEED_FEED_H
 #define TANSU_FEED_FEED_H
 
-#include "feed/feed_state.h"
+#include "feed/feed_internal.h"
 
 /* Which events a feed delivers. */
 typedef struct feed_options {
@@ -52,5 +52,10 @@ void feed_close(feed *f);
  * later than `oldest`, the oldest snapshot in use. `last`: the last commit of the segments from the
  * log's beginning on in which it drops older deletions; 0: it drops none. */
 uint64_t feed_begin_compaction(database *db, uint64_t oldest, uint64_t last);
+
+/* feed_end_compaction -- before the compaction takes effect: it drops deletions up to commit
+ * `dropped` in segments up to commit `last`. False when a feed that was opened since it began has
+ * not delivered them: the compaction must not take effect then. */
+bool feed_end_compaction(database *db, uint64_t dropped, uint64_t last);
 
 #endif

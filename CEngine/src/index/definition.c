@@ -3,7 +3,9 @@
  */
 #include "index/definition.h"
 
+#include "bson/case_fold.h"
 #include "bson/number.h"
+#include "bson/value.h"
 #include "util/buffer.h"
 #include "util/error.h"
 #include "util/utf8.h"
@@ -338,10 +340,9 @@ static tansu_status check_asterisks(const index_definition *definition, tansu_er
     return TANSU_OK;
 }
 
-/* parse -- reads keys and options; `given`: as users give them. */
-static tansu_status parse(const char *name, const uint8_t *keys, size_t keys_size,
-                          const uint8_t *options, size_t options_size, bool given,
-                          index_definition **result, tansu_error *error) {
+tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
+                                    const uint8_t *options, size_t options_size,
+                                    index_definition **result, tansu_error *error) {
     index_definition *definition = calloc(1, sizeof *definition);
     if (definition == NULL)
         return error_memory(error);
@@ -351,10 +352,10 @@ static tansu_status parse(const char *name, const uint8_t *keys, size_t keys_siz
     /* The options first: one says what the keys mean. */
     tansu_status status = read_options(definition, options, options_size, error);
     if (status == TANSU_OK) {
-        definition->wildcard = definition->wildcard || (given && has_wildcard(keys, keys_size));
+        definition->wildcard = definition->wildcard || has_wildcard(keys, keys_size);
         status = read_keys(definition, keys, keys_size, error);
     }
-    if (status == TANSU_OK && given)
+    if (status == TANSU_OK)
         status = check_asterisks(definition, error);
     if (status == TANSU_OK)
         status = check_wildcard(definition, error);
@@ -366,19 +367,6 @@ static tansu_status parse(const char *name, const uint8_t *keys, size_t keys_siz
     }
     *result = definition;
     return TANSU_OK;
-}
-
-/* index_definition_parse -- as stored. */
-tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
-                                    const uint8_t *options, size_t options_size,
-                                    index_definition **result, tansu_error *error) {
-    return parse(name, keys, keys_size, options, options_size, false, result, error);
-}
-
-tansu_status index_definition_parse_new(const char *name, const uint8_t *keys, size_t keys_size,
-                                        const uint8_t *options, size_t options_size,
-                                        index_definition **result, tansu_error *error) {
-    return parse(name, keys, keys_size, options, options_size, true, result, error);
 }
 
 /* index_definition_free -- frees a definition; fine on NULL. */
@@ -497,4 +485,68 @@ tansu_status index_definition_copy(const index_definition *model, const index_fi
     if (status != TANSU_OK)
         index_definition_free(*result);
     return status;
+}
+
+/* ---- The values of a document that an entry was made from, for messages ---- */
+
+/* A look for the value that has a given key. */
+typedef struct search {
+    const index_definition *definition;
+    uint32_t at; /* number of the path */
+    const uint8_t *entry;
+    size_t size;
+    tansu_buffer key;
+    tansu_buffer folded;
+    doc_value value;
+    bool found;
+} search;
+
+/* try_value -- whether the entry goes on with this value's key: no key is the beginning of
+ * another. */
+static bool try_value(search *s, const doc_value *value) {
+    doc_value folded = *value;
+    s->key.size = 0;
+    if (s->definition->fold && !fold_value(&s->folded, value, &folded))
+        return false;
+    if (!value_key(&s->key, &folded, s->definition->descending[s->at]) || s->key.size > s->size ||
+        memcmp(s->key.data, s->entry, s->key.size) != 0)
+        return false;
+    s->value = *value;
+    s->found = true;
+    return true;
+}
+
+/* visit -- a value that the path shows and, of an array, its elements. */
+static bool visit(void *context, const doc_value *value) {
+    search *s = context;
+    doc_iter iter;
+    if (try_value(s, value))
+        return false;
+    if (value->type == DOC_ARRAY && doc_iter_value(&iter, value)) {
+        while (doc_iter_next(&iter)) {
+            if (try_value(s, &iter.value))
+                return false;
+        }
+    }
+    return true;
+}
+
+void index_entry_values(const index_definition *definition, const uint8_t *doc, size_t doc_size,
+                        const uint8_t *entry, size_t size, doc_value *values) {
+    search s = {.definition = definition, .entry = entry, .size = size};
+    for (uint32_t i = 0; i < definition->path_count; i++) {
+        s.at = i;
+        s.found = false;
+        values[i] = (doc_value){NULL, 0, DOC_MISSING};
+        (void)path_walk(&definition->paths[i], doc, doc_size, visit, &s, NULL);
+        if (s.found)
+            values[i] = s.value;
+        /* A path that yields nothing at all has a key of one byte. */
+        size_t used = s.found ? s.key.size : 1;
+        used = used < s.size ? used : s.size;
+        s.entry += used;
+        s.size -= used;
+    }
+    tansu_buffer_free(&s.key);
+    tansu_buffer_free(&s.folded);
 }

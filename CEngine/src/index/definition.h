@@ -15,8 +15,6 @@
 #include "index/tree/rid_suffix.h"
 #include "index/wildcard.h"
 
-struct index_finder; /* index/index_finder.h */
-
 /* How a partial filter is compiled and evaluated. Selectors belong to the query parts, which this
  * part may not call: whoever opens a database passes this table (query/plan/partial_filter.h). */
 typedef struct index_filter_calls {
@@ -52,9 +50,8 @@ typedef struct index_definition {
 /*
  * index_definition_parse -- reads keys {path: 1 | -1, …} and options ({unique: bool, sparse: bool,
  * caseInsensitive: bool, partialFilter: {…}, maxEntries: n, wildcard: bool, only: […],
- * except: […]}; NULL is none). An empty name is made from the keys ("name_1_age_-1"). Only with
- * `wildcard`, "**" at the end of a path means everything below it: earlier releases stored indexes
- * on keys of that name. Errors: INVALID_INDEX (no path, a direction other than 1 or -1, a path
+ * except: […]}; NULL is none). An empty name is made from the keys ("name_1_age_-1"). "**" at
+ * the end of a path makes a wildcard index; other parts of asterisks only are rejected. Errors: INVALID_INDEX (no path, a direction other than 1 or -1, a path
  * twice, a path that no stored document has, an unknown option, what a wildcard index does not
  * have), INVALID_NAME, INVALID_BSON, TOO_LARGE, MEMORY.
  */
@@ -62,11 +59,6 @@ tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_
                                     const uint8_t *options, size_t options_size,
                                     index_definition **result, tansu_error *error);
 
-/* index_definition_parse_new -- the same for keys and options as users give them: "**" at the end
- * of a path makes a wildcard index, and other parts of asterisks only are rejected. */
-tansu_status index_definition_parse_new(const char *name, const uint8_t *keys, size_t keys_size,
-                                        const uint8_t *options, size_t options_size,
-                                        index_definition **result, tansu_error *error);
 void index_definition_free(index_definition *definition);
 
 /* index_definition_compile -- compiles the partial filter, if there is one; called before entries
@@ -115,11 +107,6 @@ typedef struct index_entries {
     uint32_t key_capacity;
 } index_entries;
 
-/* The number of the rules by which index_entries_make() makes entries; a checkpoint records it.
- * Since 2, unique indexes take positions as path_walk_positions() does. Since 3, ranges in partial
- * filters do not select NaN, and those from MinKey or to MaxKey select every other kind. */
-#define INDEX_ENTRY_RULES 3
-
 void index_entries_free(index_entries *entries);
 
 /*
@@ -131,24 +118,11 @@ void index_entries_free(index_entries *entries);
  * unique index, for each value of path_walk_positions() if there are any: documents in an array
  * that lack a position as a key would share null otherwise. A sparse index has no entry of a
  * document whose paths all yield nothing or DOC_MISSING only, a partial one none of a document
- * that does not match. A wildcard index has those of index/wildcard.h. `finder`: that of
- * index_finder_of() for this document, or NULL; with it this is faster. Errors: TOO_LARGE (more
+ * that does not match. A wildcard index has those of index/wildcard.h. Errors: TOO_LARGE (more
  * than the index's maxEntries, or 64 MiB of them; context names the index), MEMORY.
  */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
-                                struct index_finder *finder, const uint8_t *doc, size_t size,
-                                uint64_t rid, tansu_error *error);
-
-/* index_plain_value -- the value that alone decides which entry a document has, its record id
- * aside, and whether it has one; DOC_MISSING when there is none. False where more decides: several
- * paths, an array, a partial filter, a wildcard. */
-bool index_plain_value(const index_definition *definition, struct index_finder *finder,
-                       const uint8_t *doc, size_t size, doc_value *value);
-
-/* index_entries_make_plain -- index_entries_make() of a document with such a value. Errors:
- * MEMORY. */
-tansu_status index_entries_make_plain(index_entries *entries, const index_definition *definition,
-                                      const doc_value *value, uint64_t rid, tansu_error *error);
+                                const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error);
 
 /* index_entries_make_id -- the one entry of a document in the index of `_id`. Errors: MEMORY. */
 tansu_status index_entries_make_id(index_entries *entries, const uint8_t *doc, size_t size,

@@ -5,7 +5,6 @@
 
 #include "bson/case_fold.h"
 #include "bson/value.h"
-#include "index/index_finder.h"
 #include "index/type_tag.h"
 #include "util/array.h"
 #include "util/buffer.h"
@@ -254,26 +253,6 @@ static bool within_bounds(const index_entries *entries, const index_definition *
     return bytes <= MAX_ENTRY_BYTES;
 }
 
-/* plain_value -- path_get() of one of the paths. */
-static inline bool plain_value(const index_definition *definition, index_finder *finder, uint32_t i,
-                               const uint8_t *doc, size_t size, doc_value *value) {
-    const path *path = &definition->paths[i];
-    if (finder == NULL)
-        return path_get(path, doc, size, value);
-    if (finder->form != NULL && form_find(finder->form, &finder->places[i], path, value))
-        return true;
-    enum trail_end end = trail_find(&finder->trails[i], path, doc, size, value);
-    if (end != TRAIL_FOUND)
-        *value = (doc_value){NULL, 0, DOC_MISSING};
-    return end != TRAIL_ARRAY;
-}
-
-bool index_plain_value(const index_definition *definition, struct index_finder *finder,
-                       const uint8_t *doc, size_t size, doc_value *value) {
-    return definition->path_count == 1 && !definition->wildcard && definition->filter == NULL &&
-           plain_value(definition, finder, 0, doc, size, value) && value->type != DOC_ARRAY;
-}
-
 /* add_plain -- the one entry of a document with these values of the paths; none in a sparse index
  * where all are missing. False: memory is exhausted. */
 static inline bool add_plain(index_entries *entries, const index_definition *definition,
@@ -290,23 +269,13 @@ static inline bool add_plain(index_entries *entries, const index_definition *def
     return add_entry(entries, 0, rid, tag);
 }
 
-tansu_status index_entries_make_plain(index_entries *entries, const index_definition *definition,
-                                      const doc_value *value, uint64_t rid, tansu_error *error) {
-    entries->bytes.size = 0;
-    entries->count = 0;
-    entries->multikey = false;
-    return add_plain(entries, definition, value, rid) ? TANSU_OK : error_memory(error);
-}
-
 /* make_plain -- the one entry of a document without an array at or before the end of any path;
  * false when it has one (or memory is exhausted: *failed). */
 static bool make_plain(index_entries *entries, const index_definition *definition,
-                       index_finder *finder, const uint8_t *doc, size_t size, uint64_t rid,
-                       bool *failed) {
+                       const uint8_t *doc, size_t size, uint64_t rid, bool *failed) {
     doc_value values[TANSU_MAX_INDEX_PATHS];
     for (uint32_t i = 0; i < definition->path_count; i++)
-        if (!plain_value(definition, finder, i, doc, size, &values[i]) ||
-            values[i].type == DOC_ARRAY)
+        if (!path_get(&definition->paths[i], doc, size, &values[i]) || values[i].type == DOC_ARRAY)
             return false;
     *failed = !add_plain(entries, definition, values, rid);
     return !*failed;
@@ -424,8 +393,7 @@ static tansu_status make_wildcard(index_entries *entries, const index_definition
 
 /* index_entries_make -- the entries of one document in one index. */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
-                                struct index_finder *finder, const uint8_t *doc, size_t size,
-                                uint64_t rid, tansu_error *error) {
+                                const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error) {
     entries->bytes.size = 0;
     entries->count = 0;
     entries->multikey = false;
@@ -435,7 +403,7 @@ tansu_status index_entries_make(index_entries *entries, const index_definition *
         return TANSU_OK;
     if (definition->wildcard)
         return make_wildcard(entries, definition, doc, size, rid, error);
-    if (make_plain(entries, definition, finder, doc, size, rid, &failed))
+    if (make_plain(entries, definition, doc, size, rid, &failed))
         return TANSU_OK;
     if (failed)
         return error_memory(error);

@@ -8,6 +8,10 @@
 #include "index/tree/tree.h"
 #include "util/buffer.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 typedef struct batch_item batch_item;
 
 /* Zeroed, it is empty. */
@@ -32,5 +36,23 @@ tansu_status index_batch_apply(index_batch *batch, tree_writer *writer, tree *t,
 
 /* index_batch_free -- frees the memory, and leaves it empty. */
 void index_batch_free(index_batch *batch);
+
+/* ---- Sorting the entries of a batch ---- */
+
+/*
+ * Private to index_batch.c.
+ */
+
+/* One entry of a batch, whose bytes are elsewhere. */
+typedef struct batch_item {
+    uint64_t head;   /* for batch_sort(): eight bytes of the entry, big-endian */
+    uint32_t offset; /* of the entry, in the bytes */
+    uint32_t size : 31;
+    uint32_t removes : 1;
+} batch_item;
+
+/* batch_sort -- sorts entries in memcmp order, the shorter first. False when memory is exhausted:
+ * then they are as they were. */
+bool batch_sort(const uint8_t *bytes, batch_item *items, size_t count);
 
 #endif

@@ -7,7 +7,6 @@
  */
 #include "index/index_build.h"
 
-#include "index/index_finder.h"
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -315,7 +314,6 @@ tansu_status index_build(tree_writer *writer, const index_definition *definition
                      .error = error,
                      .conflict = conflict};
     index_entries entries = {.list = NULL};
-    index_finder finder = {.trails = NULL};
     bool arrays = false;
     tansu_status status;
     for (;;) {
@@ -325,9 +323,7 @@ tansu_status index_build(tree_writer *writer, const index_definition *definition
         status = source->next(source->context, &rid, &doc, &size, error);
         if (status != TANSU_OK)
             break;
-        status =
-            index_entries_make(&entries, definition, index_finder_of(&finder, definition, NULL),
-                               doc, size, rid, error);
+        status = index_entries_make(&entries, definition, doc, size, rid, error);
         if (status == TANSU_OK && run_full(&run, &entries))
             status = run_flush(&run, error);
         if (status == TANSU_OK && !run_add(&run, &entries))
@@ -339,7 +335,6 @@ tansu_status index_build(tree_writer *writer, const index_definition *definition
     if (status == TANSU_DONE)
         status = run_flush(&run, error);
     index_entries_free(&entries);
-    index_finder_free(&finder);
     tansu_buffer_free(&run.bytes);
     free(run.items);
     if (status != TANSU_OK) {

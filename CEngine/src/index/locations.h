@@ -17,7 +17,7 @@
 typedef struct locations locations;
 
 /* Locations in one chunk: 8 KiB of them in memory, and less in the block store
- * (index/locations_stored.h). */
+ * (index/locations.h). */
 #define LOCATIONS_CHUNK 1024
 
 /* locations_new -- `collection` is its number, `bs` may be NULL (memory store), `count` says how
@@ -88,5 +88,31 @@ void locations_checkpoint_failed(locations *p);
  * within a block store transaction. `count`: record ids that were ever assigned. */
 tansu_status locations_remove_stored(block_store *bs, uint32_t collection, uint64_t count,
                                      tansu_error *error);
+
+/* ---- Locations stored ---- */
+
+/*
+ * The stored form of a chunk of the location table: what a checkpoint
+ * writes and a load reads.
+ *
+ *   shift | count | words
+ *
+ *   shift  one byte: the bits at the end that are 0 in the differences of all locations
+ *   count  how many locations follow; those after them are 0
+ *   words  for each of them 0 when it is 0; otherwise one more than its difference from the last
+ *          one that is not 0, shifted right by `shift` and folded
+ *
+ * Numbers are varints (util/bytes.h). Documents that were inserted after each other lie after each
+ * other, so most differences are small. A chunk that this form would make no smaller is stored as
+ * it is, 8 bytes for each location.
+ */
+
+/* locations_encode -- the stored form of a chunk, at most LOCATIONS_CHUNK * 8 bytes, which `record`
+ * has space for; how many. */
+size_t locations_encode(uint8_t *record, const uint64_t words[LOCATIONS_CHUNK]);
+
+/* locations_decode -- the locations of a stored chunk; false: it is invalid, and `words` may be
+ * anything. */
+bool locations_decode(uint64_t words[LOCATIONS_CHUNK], const uint8_t *record, size_t size);
 
 #endif

@@ -4,13 +4,12 @@
 #include "index/segment_usage.h"
 
 #include "util/array.h"
+#include "util/bisect.h"
 #include "util/buffer.h"
 #include "util/bytes.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-
-#define OLDER_ITEM_SIZE 12u
 
 typedef struct segment_usage_item {
     uint32_t segment;
@@ -48,15 +47,7 @@ void segment_usage_free(segment_usage *u) {
 static uint32_t slot_of(const segment_usage *u, uint32_t segment) {
     if (u->count > 0 && u->items[u->count - 1].segment <= segment)
         return u->items[u->count - 1].segment == segment ? u->count - 1 : u->count;
-    uint32_t low = 0, high = u->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (u->items[middle].segment < segment)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)BISECT(u->items, u->count, segment_usage_item, segment, segment);
 }
 
 /* has -- whether the slot is the segment's. */
@@ -168,16 +159,6 @@ bool segment_usage_decode(segment_usage *u, const uint8_t *bytes, size_t size) {
                more <= UINT32_MAX && append(u, segment + more, used);
         segment += done ? more : 0;
     }
-    pthread_mutex_unlock(&u->mutex);
-    return done;
-}
-
-bool segment_usage_decode_older(segment_usage *u, const uint8_t *bytes, size_t size) {
-    bool done = size % OLDER_ITEM_SIZE == 0;
-    pthread_mutex_lock(&u->mutex);
-    u->count = 0;
-    for (size_t i = 0; done && i < size; i += OLDER_ITEM_SIZE)
-        done = append(u, load_u32(bytes + i), load_u64(bytes + i + 4));
     pthread_mutex_unlock(&u->mutex);
     return done;
 }

@@ -38,8 +38,7 @@ void segment_usage_add_all(segment_usage *u, segment_usage *from);
 bool segment_usage_encode(segment_usage *u, tansu_buffer *bytes);
 
 /* segment_usage_decode -- reads what segment_usage_encode() wrote; false when it is invalid, or
- * memory is exhausted. segment_usage_decode_older: the same of META formats 2 and 3. */
+ * memory is exhausted. */
 bool segment_usage_decode(segment_usage *u, const uint8_t *bytes, size_t size);
-bool segment_usage_decode_older(segment_usage *u, const uint8_t *bytes, size_t size);
 
 #endif

@@ -214,17 +214,6 @@ uint64_t log_max_rid(const log *l) {
     return RIDS_ROLLED_BACK + l->last_number * RIDS_OF_SEGMENT;
 }
 
-bool log_gapped(log *l) {
-    bool gapped = false;
-    pthread_mutex_lock(&l->mutex);
-    for (uint32_t i = 0; !gapped && i < l->active.count; i++) {
-        const segment *s = l->active.items[i];
-        gapped = s->last != 0 || (i > 0 && s->number != l->active.items[i - 1]->number + 1);
-    }
-    pthread_mutex_unlock(&l->mutex);
-    return gapped;
-}
-
 tansu_status log_sealed(log *l, bool with_head, log_extent **list, uint32_t *count,
                         tansu_error *error) {
     pthread_mutex_lock(&l->mutex);

@@ -11,24 +11,23 @@
 
 #include <stdbool.h>
 
-/* Formats of segments: written commit by commit, and compacted, which replaced others. Library
- * versions that know none of the short headers wrote 1 and 2, and reject what follows. */
-#define LOG_FORMAT_FULL 1u
-#define LOG_FORMAT_FULL_COMPACTED 2u
-#define LOG_FORMAT 3u
-#define LOG_FORMAT_COMPACTED 4u
-#define LOG_FORMAT_COMPRESSED 8u /* a compacted one in blocks */
+/* The format of the log: of segments, frames and records. */
+#define LOG_FORMAT 1u
 
-/* log_format_compacted -- whether segments of a known format are compacted ones. */
-static inline bool log_format_compacted(uint32_t format) {
-    return format == LOG_FORMAT_FULL_COMPACTED || format == LOG_FORMAT_COMPACTED;
-}
+/* What a segment holds: commits as they were made, those that compaction kept, or the same in
+ * compressed blocks. */
+enum segment_kind { SEGMENT_WRITTEN, SEGMENT_COMPACTED, SEGMENT_COMPRESSED };
+
+/* Added to the kind of one of the last two: removals of documents that it held all of were left
+ * out. */
+#define SEGMENT_REDUCED 0x100u
 
 /* A segment file begins with this. */
-#define SEGMENT_MAGIC "TANSULOG"
+#define SEGMENT_MAGIC "TANSUSEG"
 typedef struct segment_header {
     uint8_t magic[8];
-    uint32_t format;
+    uint16_t format;  /* LOG_FORMAT */
+    uint16_t kind;    /* enum segment_kind, and SEGMENT_REDUCED */
     uint32_t crc;     /* of the header with this field zero */
     uint8_t uuid[16]; /* of the database */
     uint64_t number;
@@ -38,12 +37,15 @@ typedef struct segment_header {
 } segment_header;
 #define SEGMENT_HEADER_SIZE 64u
 
+static inline enum segment_kind segment_kind_of(const segment_header *header) {
+    return (enum segment_kind)(header->kind & (uint16_t)~SEGMENT_REDUCED);
+}
+
 /* No commit has a greater number: the marks in the file TAIL have 48 bits (log/tail.h). */
 #define COMMIT_MOST (((uint64_t)1 << 48) - 1)
 
 /* One commit. */
-#define FRAME_MAGIC_FULL 0x31524654u /* "TFR1": all records have the full header */
-#define FRAME_MAGIC 0x32524654u      /* "TFR2" */
+#define FRAME_MAGIC 0x31524654u /* "TFR1" */
 typedef struct frame_header {
     uint32_t magic;
     uint32_t crc;   /* of the frame from `size` on, begun with the CRC of the uuid */
@@ -53,10 +55,6 @@ typedef struct frame_header {
     uint64_t synced; /* the last commit known to be on the disk when this one was written */
 } frame_header;
 #define FRAME_HEADER_SIZE 32u
-
-static inline bool frame_magic_known(uint32_t magic) {
-    return magic == FRAME_MAGIC || magic == FRAME_MAGIC_FULL;
-}
 
 enum record_type {
     RECORD_PUT = 1,               /* metadata, then the document */

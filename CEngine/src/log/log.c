@@ -154,7 +154,16 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
         free(l);
         return error_memory(error);
     }
+    if (pthread_mutex_init(&l->checked_mutex, NULL) != 0) {
+        pthread_rwlock_destroy(&l->passing);
+        pthread_mutex_destroy(&l->reserve_mutex);
+        block_cache_free(&l->blocks);
+        pthread_mutex_destroy(&l->mutex);
+        free(l);
+        return error_memory(error);
+    }
     if (pthread_cond_init(&l->synced_changed, NULL) != 0) {
+        pthread_mutex_destroy(&l->checked_mutex);
         pthread_rwlock_destroy(&l->passing);
         pthread_mutex_destroy(&l->reserve_mutex);
         block_cache_free(&l->blocks);
@@ -199,10 +208,16 @@ tansu_status log_close(log *l, tansu_error *error) {
     if (l == NULL)
         return status;
     segment *head = segment_head(l);
-    if (head != NULL && head->fd >= 0 && head->last == 0 && !l->read_only && !l->failed &&
-        head->used < head->allocated && head->used >= SEGMENT_HEADER_SIZE &&
-        l->calls->truncate(head->fd, head->used) != 0)
-        status = error_errno(error, l->folder, "trim", errno);
+    bool writable = !l->read_only && !l->failed && !log_abandoned(l);
+    if (writable && head != NULL && head->fd >= 0 && head->last == 0 &&
+        head->used < head->allocated && head->used >= SEGMENT_HEADER_SIZE) {
+        if (l->calls->truncate(head->fd, head->used) != 0)
+            status = error_errno(error, l->folder, "trim", errno);
+        else
+            head->allocated = head->used;
+    }
+    if (writable && l->tail_begun && l->folder != NULL)
+        reserve_cut_back(l);
     list_close(l, &l->active);
     list_close(l, &l->inactive);
     list_close(l, &l->superseded);
@@ -214,7 +229,9 @@ tansu_status log_close(log *l, tansu_error *error) {
     free(l->headerless);
     block_cache_free(&l->blocks);
     free(l->replaced.items);
+    log_intact_end_shared(l);
     pthread_cond_destroy(&l->synced_changed);
+    pthread_mutex_destroy(&l->checked_mutex);
     pthread_rwlock_destroy(&l->passing);
     pthread_mutex_destroy(&l->reserve_mutex);
     pthread_mutex_destroy(&l->mutex);
@@ -305,8 +322,7 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
     tansu_status status = l->tail_begun ? TANSU_OK : tail_begin(l, error);
     if (status != TANSU_OK)
         return status;
-    /* What an earlier library version has begun continues in a segment that it rejects. */
-    if (head == NULL || head->format != LOG_FORMAT || head->used + end > head->mapped) {
+    if (head == NULL || head->last != 0 || head->used + end > head->mapped) {
         status = move_frame(l, end, error);
         head = segment_head(l);
     } else {
@@ -334,7 +350,8 @@ void log_shrink(log *l, uint64_t size, uint32_t records) {
         log_abort(l);
         return;
     }
-    memset(log_frame(l) + size, 0, l->frame_size - size);
+    if (!log_abandoned(l))
+        memset(log_frame(l) + size, 0, l->frame_size - size);
     l->frame_size = size;
     l->frame_records = records;
     if (l->frame_started > size)
@@ -371,8 +388,204 @@ void log_abort(log *l) {
     if (!l->building)
         return;
     /* Nothing after the head may look like a frame to a later recovery. */
-    memset(log_frame(l), 0, l->frame_size);
+    if (!log_abandoned(l))
+        memset(log_frame(l), 0, l->frame_size);
     l->building = false;
     l->frame_size = l->frame_started = 0;
     l->frame_records = 0;
+}
+
+/* ---- The failed state of a log, the pages that could not be read, and its size ---- */
+
+void log_fail(log *l, int number) {
+    pthread_mutex_lock(&l->mutex);
+    l->failed_errno = number;
+    __atomic_store_n(&l->failed, true, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&l->mutex);
+}
+
+/* block_error -- the error for the newest block that could not be read. */
+static tansu_status block_error(const log *l, tansu_error *error) {
+    if (__atomic_load_n(&l->blocks.fault_status, __ATOMIC_RELAXED) == TANSU_E_MEMORY)
+        return error_memory(error);
+    uint64_t at = __atomic_load_n(&l->blocks.fault_at, __ATOMIC_RELAXED);
+    char name[32];
+    segment_name((uint32_t)(at >> 32), name);
+    return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(uint32_t)at,
+                    "A block of the compressed segment \"%s\" is corrupt at offset %u; restore a "
+                    "backup or salvage what is readable with \"tansu repair\"",
+                    name, (uint32_t)at);
+}
+
+tansu_status log_read_error(const log *l, tansu_error *error) {
+    if (guard_faults(&l->tally) == 0 && __atomic_load_n(&l->blocks.faults, __ATOMIC_ACQUIRE) != 0)
+        return block_error(l, error);
+    uint64_t last = __atomic_load_n(&l->tally.last, __ATOMIC_RELAXED);
+    char name[32];
+    segment_name((uint32_t)(last >> 32), name);
+    tansu_status status = error_at(
+        error, TANSU_E_IO, name, (int64_t)(uint32_t)last,
+        "The system could not read or write the page of \"%s\" at offset %u; check the disk, "
+        "open the database again, and restore a backup or salvage what is readable if that fails",
+        name, (uint32_t)last);
+    if (error != NULL)
+        error->sys_errno = EIO;
+    return status;
+}
+
+bool log_failed(log *l) {
+    return __atomic_load_n(&l->failed, __ATOMIC_ACQUIRE);
+}
+
+bool log_head_removed(log *l) {
+    pthread_mutex_lock(&l->mutex);
+    const segment *head = segment_head(l);
+    bool removed = head != NULL && head->fd >= 0 && fs_unlinked(head->fd);
+    pthread_mutex_unlock(&l->mutex);
+    return removed;
+}
+
+void log_abandon(log *l) {
+    __atomic_store_n(&l->abandoned, true, __ATOMIC_RELAXED);
+}
+
+bool log_cannot_be_written(log *l) {
+    if (l->read_only || l->folder == NULL)
+        return false;
+    return log_failed(l) ||
+           log_sync(l, __atomic_load_n(&l->appended, __ATOMIC_ACQUIRE), NULL) != TANSU_OK;
+}
+
+tansu_status log_dropped_error(uint32_t number, uint64_t offset, tansu_error *error) {
+    char name[32];
+    segment_name(number, name);
+    return error_at(error, TANSU_E_IO, name, (int64_t)offset,
+                    "The system could not write \"%s\" and has dropped what was at offset %llu; "
+                    "check the disk, close the database and open it again",
+                    name, (unsigned long long)offset);
+}
+
+log_statistics log_measure(log *l) {
+    pthread_mutex_lock(&l->mutex);
+    log_statistics total = {.segments = l->active.count};
+    for (uint32_t i = 0; i < l->active.count; i++) {
+        const segment *s = l->active.items[i];
+        uint64_t size = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
+        total.bytes += size;
+        total.compressed += s->compressed != NULL ? size : 0;
+        total.images += s->compressed != NULL ? s->used : 0;
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return total;
+}
+
+uint64_t log_pinned(log *l, uint64_t sequence) {
+    uint64_t bytes = sequence == UINT64_MAX ? __atomic_load_n(&l->retired, __ATOMIC_RELAXED) : 0;
+    pthread_mutex_lock(&l->mutex);
+    for (uint32_t i = 0; i < l->replaced.count; i++) {
+        const segment *s = l->replaced.items[i];
+        if (sequence == UINT64_MAX || (s->needed_from <= sequence && sequence < s->needed_before))
+            bytes += s->allocated;
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return bytes;
+}
+
+/* ---- Group commit: one thread syncs for all that wait ---- */
+
+#define ROUND_MOST 8
+
+/* The files that one round has to sync: those with commits since the last round, or the first of
+ * them. No memory is needed, for by now the commits can't be refused any more. */
+typedef struct sync_round {
+    segment *list[ROUND_MOST];
+    uint32_t count;
+    uint32_t last; /* the number of the segment that the next round begins with */
+    uint64_t target;
+} sync_round;
+
+/* round_begin -- notes what to sync; the mutex is held. */
+static void round_begin(log *l, sync_round *round) {
+    uint32_t first = segment_index(l, l->sync_segment);
+    if (first == UINT32_MAX)
+        first = 0;
+    round->target = __atomic_load_n(&l->appended, __ATOMIC_ACQUIRE);
+    round->count = l->active.count - first;
+    if (round->count > ROUND_MOST) {
+        round->count = ROUND_MOST;
+        round->target = l->active.items[first + ROUND_MOST]->first - 1;
+    }
+    for (uint32_t i = 0; i < round->count; i++)
+        round->list[i] = l->active.items[first + i];
+    round->last = round->count == 0 ? 0 : round->list[round->count - 1]->number;
+}
+
+/* round_run -- syncs the files; the errno of the first failure, or 0. The mutex is not held. */
+static int round_run(log *l, const sync_round *round) {
+    for (uint32_t i = 0; i < round->count; i++) {
+        segment *s = round->list[i];
+        if (segment_descriptor(l, s) < 0 || l->calls->sync(s->fd, s->base, s->mapped) != 0)
+            return errno == 0 ? EIO : errno;
+        if (!segment_not_cut(l, s)) /* what was written after the end is nowhere */
+            return EIO;
+        if (i + 1 < round->count) /* the head stays written */
+            segment_close_file(l, s);
+    }
+    return 0;
+}
+
+/* sync_error -- the error for commits whose sync has failed. Whatever the reason, it is not known
+ * what was kept of them: so never a status that says that nothing was. */
+static tansu_status sync_error(const log *l, tansu_error *error) {
+    tansu_status status = error_errno(error, l->folder, "sync", l->failed_errno);
+    if (status == TANSU_E_IO)
+        return status;
+    status = error_set(
+        error, TANSU_E_SYNC_FAILED, l->folder,
+        "The disk did not take what was committed, so it is not known whether the commit is "
+        "kept; close the database and open it again");
+    if (error != NULL)
+        error->sys_errno = l->failed_errno;
+    return status;
+}
+
+tansu_status log_sync(log *l, uint64_t sequence, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    pthread_mutex_lock(&l->mutex);
+    while (status == TANSU_OK && l->synced < sequence) {
+        if (l->failed) {
+            status = sync_error(l, error);
+        } else if (l->syncing) {
+            pthread_cond_wait(&l->synced_changed, &l->mutex);
+        } else if (l->folder == NULL) {
+            __atomic_store_n(&l->synced, __atomic_load_n(&l->appended, __ATOMIC_ACQUIRE),
+                             __ATOMIC_RELEASE);
+        } else {
+            sync_round round;
+            round_begin(l, &round);
+            l->syncing = true;
+            /* after a crash during the sync it is not known whether it failed */
+            tail_state_is(l, TAIL_SYNCING);
+            pthread_mutex_unlock(&l->mutex);
+            int number = round_run(l, &round);
+            pthread_mutex_lock(&l->mutex);
+            l->syncing = false;
+            tail_state_is(l, number != 0 ? TAIL_FAILED : TAIL_IDLE);
+            if (number != 0) {
+                /* The kernel may have marked the lost pages clean: a second try that succeeds
+                 * would prove nothing. */
+                l->failed_errno = number;
+                __atomic_store_n(&l->failed, true, __ATOMIC_RELEASE);
+            } else {
+                __atomic_store_n(&l->synced, round.target, __ATOMIC_RELEASE);
+                tail_synced(l, round.target);
+                l->sync_segment = round.last;
+            }
+            pthread_cond_broadcast(&l->synced_changed);
+            if (number != 0)
+                tail_sync(l);
+        }
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return status;
 }

@@ -32,10 +32,10 @@ typedef struct log log;
 
 typedef struct segment {
     uint32_t number;
-    uint32_t format; /* LOG_FORMAT… */
-    uint64_t first;  /* the first commit that it covers */
-    uint64_t last;   /* compacted: the last commit that it covers; otherwise 0 */
-    int fd;          /* open in the head, and until what was written is on the disk; otherwise -1 */
+    uint64_t first; /* the first commit that it covers */
+    uint64_t last;  /* compacted: the last commit that it covers; otherwise 0 */
+    bool reduced;   /* SEGMENT_REDUCED */
+    int fd;         /* open in the head, and until what was written is on the disk; otherwise -1 */
     uint8_t *base;
     bool writable;      /* the mapping is */
     uint64_t mapped;    /* bytes of address space: of the head all that it may grow to */
@@ -107,6 +107,9 @@ struct log {
     /* Held for reading by whoever reads a record in a segment that is newer than the reader's
      * snapshot, which does not keep the segment; for writing to unmap such a segment. */
     pthread_rwlock_t passing;
+    /* What transactions that check documents have checked; NULL: nothing (log/scan.h). */
+    pthread_mutex_t checked_mutex;
+    struct log_intact *checked;
     uint32_t *obsolete; /* numbers of files to remove after the next checkpoint */
     uint32_t obsolete_count;
     uint32_t obsolete_capacity;
@@ -136,6 +139,7 @@ struct log {
     pthread_cond_t synced_changed;
     bool syncing;
     bool failed; /* a sync or a write failed: what is on the disk is not known any more; atomic */
+    bool abandoned; /* see log_abandon(); atomic */
     int failed_errno;
     uint64_t appended;     /* last commit in the log; the writer's, stored atomically */
     uint64_t synced;       /* last commit known to be on the disk; stored atomically */
@@ -209,10 +213,6 @@ tansu_status log_activate_segments(log *l, const uint32_t *named, size_t count, 
  * there. */
 bool log_compacted(const log *l);
 
-/* log_gapped -- whether one is compacted, or the numbers of the active ones have gaps: compaction
- * ran once, though perhaps cancelled. */
-bool log_gapped(log *l);
-
 /* log_max_rid -- an upper bound of the record ids that the log can have used, all collections
  * together: those of documents that were in it once (a segment holds a limited number of them), and
  * those of insertions that were rolled back, which leave no record. */
@@ -252,7 +252,7 @@ typedef struct log_extent {
 /*
  * log_extents -- the active segments that hold the commits up to `sequence`, which ended at
  * `position` (a snapshot's), in order, in new memory, which the caller frees. From any thread that
- * has locked out compaction (store/maintenance.h) since before it acquired that snapshot: while it
+ * has locked out compaction (store/handle.h) since before it acquired that snapshot: while it
  * does, the segments do not change. Errors: MEMORY, NOT_FOUND (the position is in no active
  * segment).
  */
@@ -338,6 +338,19 @@ void log_fail(log *l, int number);
 
 /* log_failed -- whether a sync or a write ever failed. */
 bool log_failed(log *l);
+
+/* log_head_removed -- whether the file that commits are written to has no name any more: nobody
+ * would find them. From any thread. */
+bool log_head_removed(log *l);
+
+/* log_abandon -- the files have become those of another database: neither a frame that is dropped
+ * nor closing touches their bytes from now on. The caller lets nothing be written. */
+void log_abandon(log *l);
+
+/* log_abandoned -- whether that was called. */
+static inline bool log_abandoned(const log *l) {
+    return __atomic_load_n(&l->abandoned, __ATOMIC_RELAXED);
+}
 
 /* log_cannot_be_written -- the same, found out now by a sync. The system may then have dropped from
  * memory what never reached the disk, which is no corruption of what is on it. */

@@ -1,12 +1,10 @@
 /*
  * log/replay.c -- replaying the log at opening, and deciding where it ends.
  */
-#include "log/frame.h"
 #include "log/scan.h"
 #include "log/segment_reader.h"
 #include "log/set_aside.h"
 #include "log/tail.h"
-#include "log/tail_flush.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -18,7 +16,7 @@ static const frame_header *frame_after(const log *l, const segment *s, uint64_t 
                                        uint64_t sequence) {
     while ((*offset = scan_zeros(s->base, s->allocated, *offset)) + FRAME_HEADER_SIZE <=
            s->allocated) {
-        if (frame_magic_known(load_u32(s->base + *offset))) {
+        if (load_u32(s->base + *offset) == FRAME_MAGIC) {
             const frame_header *frame = frame_at(l, s, *offset);
             if (frame != NULL && frame->sequence > sequence)
                 return frame;
@@ -267,8 +265,7 @@ static uint32_t headerless_after(const log *l, uint32_t number) {
 /*
  * replay_gap -- where the log does not continue with the next segment, or with one that was never
  * begun (`next`: its number). Without compaction segments are numbered without gaps: so one is
- * missing there. The numbers alone do not prove that: a cancelled compaction used one, and earlier
- * releases did not record that in a backup's MANIFEST.
+ * missing there.
  */
 static tansu_status replay_gap(const replay *w, uint32_t next, tansu_error *error) {
     const segment *s = w->l->active.items[w->index];

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/* Next to the segments; releases that do not know it pass over it. */
+/* Next to the segments. */
 #define RESERVE_NAME "reserve"
 
 #define RESERVE_LEAST (64u * 1024u)
@@ -90,6 +90,14 @@ int reserve_keep(log *l) {
         number = 0;
     pthread_mutex_unlock(&l->reserve_mutex);
     return number;
+}
+
+void reserve_cut_back(log *l) {
+    uint64_t want = wanted(l);
+    pthread_mutex_lock(&l->reserve_mutex);
+    if (l->reserve > want)
+        cut_back(l, want);
+    pthread_mutex_unlock(&l->reserve_mutex);
 }
 
 bool reserve_is_spent(log *l) {

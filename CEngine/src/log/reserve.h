@@ -22,6 +22,9 @@ void reserve_find(log *l);
  * Other failures are ignored. */
 int reserve_keep(log *l);
 
+/* reserve_cut_back -- makes the reserve no larger than the log's size requires. */
+void reserve_cut_back(log *l);
+
 /* reserve_is_spent -- whether it was used and not refilled since. */
 bool reserve_is_spent(log *l);
 

@@ -7,7 +7,7 @@
 #include "log/rewrite.h"
 
 #include "log/compressed/block_writer.h"
-#include "log/frame.h"
+#include "log/scan.h"
 #include "log/segment_reader.h"
 #include "util/array.h"
 #include "util/checksum/checksum.h"
@@ -198,7 +198,7 @@ static tansu_status append(void *context, const void *bytes, uint64_t size, tans
 tansu_status log_compact_compress(log_compaction *c, enum codec codec,
                                   log_compaction_compresses compresses, void *context,
                                   tansu_error *error) {
-    c->blocks = block_writer_new(codec, LOG_FORMAT_COMPACTED, c->l->crc_seed, append, c);
+    c->blocks = block_writer_new(codec, c->l->crc_seed, append, c);
     if (c->blocks == NULL)
         return error_memory(error);
     c->written = COMPRESSED_BLOCKS;
@@ -387,11 +387,15 @@ static tansu_status sync_new_file(log_compaction *c, const segment_header *heade
     return status;
 }
 
-tansu_status log_compact_finish(log_compaction *c, tansu_error *error) {
+tansu_status log_compact_finish(log_compaction *c, bool reduced, tansu_error *error) {
     log *l = c->l;
     segment *s = c->made;
-    segment_header header =
-        segment_header_fill(l, s->number, c->first, c->last, s->used, c->blocks != NULL);
+    uint16_t kind = c->blocks != NULL ? SEGMENT_COMPRESSED : SEGMENT_COMPACTED;
+    for (uint32_t i = 0; i < c->count; i++)
+        reduced = reduced || c->run[i]->reduced;
+    s->reduced = reduced;
+    segment_header header = segment_header_fill(l, s->number, c->first, c->last, s->used,
+                                                reduced ? kind | SEGMENT_REDUCED : kind);
     if (l->folder == NULL) {
         s->allocated = s->used;
         memcpy(s->base, &header, sizeof header);

@@ -44,9 +44,9 @@ tansu_status log_compact_compress(log_compaction *c, enum codec codec,
 tansu_status log_compact_step(log_compaction *c, uint64_t bytes, log_compaction_filter filter,
                               void *context, uint64_t *done, tansu_error *error);
 
-/* log_compact_finish -- syncs the new segment, renames it to its name, and maps it. Errors:
- * FULL, IO, MEMORY. */
-tansu_status log_compact_finish(log_compaction *c, tansu_error *error);
+/* log_compact_finish -- syncs the new segment, renames it to its name, and maps it. `reduced`: what
+ * SEGMENT_REDUCED says. Errors: FULL, IO, MEMORY. */
+tansu_status log_compact_finish(log_compaction *c, bool reduced, tansu_error *error);
 
 /* log_compact_first -- the first commit that it covers. */
 uint64_t log_compact_first(const log_compaction *c);

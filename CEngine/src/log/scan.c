@@ -4,9 +4,9 @@
 #include "log/scan.h"
 
 #include "bson/document.h"
-#include "log/frame.h"
 #include "log/segment.h"
 #include "util/array.h"
+#include "util/bisect.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
 
@@ -20,8 +20,8 @@ const frame_header *scan_frame(uint32_t crc_seed, const uint8_t *bytes, uint64_t
     if (offset % 8 != 0 || offset > size || size - offset < FRAME_HEADER_SIZE)
         return NULL;
     const frame_header *frame = (const frame_header *)(bytes + offset);
-    if (!frame_magic_known(frame->magic) || frame->size < FRAME_HEADER_SIZE ||
-        frame->size % 8 != 0 || frame->size > size - offset || !frame_records_valid(frame))
+    if (frame->magic != FRAME_MAGIC || frame->size < FRAME_HEADER_SIZE || frame->size % 8 != 0 ||
+        frame->size > size - offset || !frame_records_valid(frame))
         return NULL;
     /* The CRC last: it costs most, and few false headers pass the checks before it. */
     uint32_t crc = checksum(crc_seed, bytes + offset + 8, frame->size - 8);
@@ -46,7 +46,7 @@ uint64_t scan_zeros(const uint8_t *bytes, uint64_t size, uint64_t offset) {
 uint64_t scan_find(uint32_t crc_seed, const uint8_t *bytes, uint64_t size, uint64_t offset,
                    uint64_t least) {
     for (; offset <= size && size - offset >= FRAME_HEADER_SIZE; offset += 8) {
-        if (!frame_magic_known(load_u32(bytes + offset)))
+        if (load_u32(bytes + offset) != FRAME_MAGIC)
             continue;
         const frame_header *frame = scan_frame(crc_seed, bytes, size, offset);
         if (frame != NULL && frame->sequence >= least)
@@ -209,7 +209,10 @@ tansu_status log_from(log *l, uint64_t sequence, log_extent **list, uint32_t *co
 
 uint64_t log_compacted_to(log *l) {
     pthread_mutex_lock(&l->mutex);
-    uint64_t last = l->active.count == 0 ? 0 : l->active.items[0]->last;
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < l->active.count; i++)
+        if (i == 0 || l->active.items[i]->reduced)
+            last = l->active.items[i]->last;
     pthread_mutex_unlock(&l->mutex);
     return last;
 }
@@ -235,6 +238,7 @@ typedef struct intact_gap {
 
 struct intact_segment {
     uint32_t number;
+    uint64_t to; /* the end of what was checked */
     intact_gap *gaps;
     size_t count, capacity;
 };
@@ -247,10 +251,10 @@ static tansu_status note_gap(intact_segment *s, uint64_t from, uint64_t to, tans
     return TANSU_OK;
 }
 
-/* check_segment -- all frames of a segment up to the snapshot's position. */
+/* check_segment -- the frames of a segment that were not checked, up to the snapshot's position. */
 static tansu_status check_segment(const log_intact *checked, intact_segment *s,
                                   tansu_error *error) {
-    uint64_t end, at = SEGMENT_HEADER_SIZE;
+    uint64_t end, at = s->to;
     const uint8_t *bytes = log_mapped(checked->l, s->number, &end);
     if (s->number == (uint32_t)(checked->position >> 32) && end > (uint32_t)checked->position)
         end = (uint32_t)checked->position;
@@ -262,21 +266,17 @@ static tansu_status check_segment(const log_intact *checked, intact_segment *s,
         if (frame == NULL)
             status = note_gap(s, at, next, error);
         at = next;
+        if (status == TANSU_OK)
+            s->to = at;
     }
+    if (bytes == NULL) /* compressed */
+        s->to = UINT64_MAX;
     return status;
 }
 
 /* find -- the index of the first segment whose number is not lower. */
 static size_t find(const log_intact *checked, uint32_t number) {
-    size_t low = 0, high = checked->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (checked->segments[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(checked->segments, checked->count, intact_segment, number, number);
 }
 
 /* is_at -- whether the segment at an index has that number. */
@@ -286,7 +286,7 @@ static bool is_at(const log_intact *checked, size_t at, uint32_t number) {
 
 /* add -- checks a segment, and puts it at an index. */
 static tansu_status add(log_intact *checked, size_t at, uint32_t number, tansu_error *error) {
-    intact_segment fresh = {.number = number};
+    intact_segment fresh = {.number = number, .to = SEGMENT_HEADER_SIZE};
     if (!ARRAY_RESERVE(checked->segments, checked->count, checked->capacity, 1))
         return error_memory(error);
     tansu_status status = check_segment(checked, &fresh, error);
@@ -301,8 +301,9 @@ static tansu_status add(log_intact *checked, size_t at, uint32_t number, tansu_e
     return TANSU_OK;
 }
 
-tansu_status log_intact_at(log_intact *checked, log_location location, bool *intact,
-                           tansu_error *error) {
+/* intact_at -- log_intact_at() of what is not shared, or with the mutex held. */
+static tansu_status intact_at(log_intact *checked, log_location location, bool *intact,
+                              tansu_error *error) {
     uint32_t number = (uint32_t)(location >> 32);
     uint64_t offset = (uint32_t)location & LOCATION_MASK;
     *intact = true;
@@ -313,10 +314,39 @@ tansu_status log_intact_at(log_intact *checked, log_location location, bool *int
         if (status != TANSU_OK)
             return status;
     }
-    const intact_segment *s = &checked->segments[checked->last];
+    intact_segment *s = &checked->segments[checked->last];
+    if (offset >= s->to) { /* written since */
+        tansu_status status = check_segment(checked, s, error);
+        if (status != TANSU_OK)
+            return status;
+    }
     for (size_t i = 0; i < s->count && s->gaps[i].from <= offset; i++)
         *intact = *intact && offset >= s->gaps[i].to;
     return TANSU_OK;
+}
+
+tansu_status log_intact_at(log_intact *checked, log_location location, bool *intact,
+                           tansu_error *error) {
+    if (!checked->shared)
+        return intact_at(checked, location, intact, error);
+    log *l = checked->l;
+    pthread_mutex_lock(&l->checked_mutex);
+    if (l->checked == NULL && (l->checked = calloc(1, sizeof *l->checked)) != NULL)
+        l->checked->l = l;
+    tansu_status status = l->checked == NULL ? error_memory(error) : TANSU_OK;
+    if (status == TANSU_OK) {
+        l->checked->position = checked->position;
+        status = intact_at(l->checked, location, intact, error);
+    }
+    pthread_mutex_unlock(&l->checked_mutex);
+    return status;
+}
+
+void log_intact_end_shared(log *l) {
+    if (l->checked != NULL)
+        log_intact_end(l->checked);
+    free(l->checked);
+    l->checked = NULL;
 }
 
 void log_intact_end(log_intact *checked) {
@@ -324,4 +354,52 @@ void log_intact_end(log_intact *checked) {
         free(checked->segments[i].gaps);
     free(checked->segments);
     *checked = (log_intact){0};
+}
+
+/* ---- Validating one frame in a mapped segment ---- */
+
+const frame_header *frame_in(const log *l, const uint8_t *bytes, uint64_t size, uint64_t offset) {
+    if (offset + FRAME_HEADER_SIZE > size)
+        return NULL;
+    const frame_header *frame = (const frame_header *)(bytes + offset);
+    if (frame->magic != FRAME_MAGIC || frame->size < FRAME_HEADER_SIZE || frame->size % 8 != 0 ||
+        frame->size > size - offset)
+        return NULL;
+    uint32_t crc = checksum(l->crc_seed, bytes + offset + 8, frame->size - 8);
+    return crc == frame->crc ? frame : NULL;
+}
+
+const frame_header *frame_at(const log *l, const segment *s, uint64_t offset) {
+    return frame_in(l, s->base, s->allocated, offset);
+}
+
+bool frame_proves(const log *l, const frame_header *frame, uint64_t sequence) {
+    return frame->synced >= sequence || (l->concurrent && l->found.page_cache_holds);
+}
+
+bool frame_records_valid(const frame_header *frame) {
+    uint64_t at = FRAME_HEADER_SIZE;
+    uint32_t count = 0;
+    while (at < frame->size) {
+        if (frame->size - at < RECORD_SIZE_LEAST)
+            return false;
+        const record_header *record = (const record_header *)((const uint8_t *)frame + at);
+        uint64_t least = (uint64_t)record_front(record) + 5;
+        if (record->size % 8 != 0 || record->size < least || record->size > frame->size - at)
+            return false;
+        at += record->size;
+        count++;
+    }
+    return count == frame->count;
+}
+
+tansu_status frame_damaged_error(uint32_t number, uint64_t offset, uint64_t sequence,
+                                 tansu_error *error) {
+    char name[32];
+    segment_name(number, name);
+    return error_at(error, TANSU_E_CORRUPT, name, (int64_t)offset,
+                    "Commit %llu was written and is corrupt at \"%s\", offset %llu; restore a "
+                    "backup or salvage "
+                    "what is readable with \"tansu repair\"",
+                    (unsigned long long)sequence, name, (unsigned long long)offset);
 }

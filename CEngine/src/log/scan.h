@@ -6,7 +6,7 @@
 #define TANSU_LOG_SCAN_H
 
 #include "log/log.h"
-#include "log/segment_name.h"
+#include "log/segment.h"
 
 /* ---- Bytes ---- */
 
@@ -56,13 +56,16 @@ bool scan_header(const segment_header *header);
 /* What a call that copies documents has checked. The checksum of a frame covers all its records, so
  * it is not computed when one of them is read: a segment's frames are checked when the first of its
  * records is asked for, and the bytes that are in no valid frame are kept. The blocks of compressed
- * segments have checksums of their own, which every read checks. */
+ * segments have checksums of their own, which every read checks. With `shared`, what others with it
+ * have checked of the same log is not checked again: for short calls. */
 typedef struct intact_segment intact_segment;
 
-/* Zeroed but for `l` and `position`, it has checked nothing yet. */
+/* Zeroed but for the first two members and `shared`, it has checked nothing yet. */
 typedef struct log_intact {
     log *l;
     uint64_t position; /* a snapshot's: no later frame is looked at */
+    bool shared;
+    bool no_memory; /* the reader's: something could not be checked */
     intact_segment *segments;
     size_t count, capacity;
     size_t last; /* the segment of the location before */
@@ -73,8 +76,9 @@ typedef struct log_intact {
 tansu_status log_intact_at(log_intact *checked, log_location location, bool *intact,
                            tansu_error *error);
 
-/* log_intact_end -- frees what it remembers. */
+/* log_intact_end -- frees what it remembers. log_intact_end_shared: likewise, of a log. */
 void log_intact_end(log_intact *checked);
+void log_intact_end_shared(log *l);
 
 /* ---- Segments of an open log ---- */
 
@@ -98,8 +102,8 @@ const record_header *log_examine(log *l, log_pins *pins, log_location location, 
 tansu_status log_from(log *l, uint64_t sequence, log_extent **list, uint32_t *count,
                       tansu_error *error);
 
-/* log_compacted_to -- the last commit of a compacted segment at the log's beginning, of which
- * deletions may have been left out; 0 without one. */
+/* log_compacted_to -- the last commit up to which compactions may have left out deletions: in a
+ * segment at the log's beginning, or in one that says so; 0 without one. */
 uint64_t log_compacted_to(log *l);
 
 /* log_segment_count -- how many segments are mapped, active or not. Any thread. */
@@ -107,5 +111,29 @@ uint32_t log_segment_count(log *l);
 
 /* log_has_segment -- whether the segment of that number is mapped, active or not. */
 bool log_has_segment(const log *l, uint32_t number);
+
+/* ---- Validating one frame in a mapped segment ---- */
+
+/*
+ * Private to the log.
+ */
+
+/* frame_in -- the frame at an offset of a segment's bytes, `size` of them; as frame_at(). */
+const frame_header *frame_in(const log *l, const uint8_t *bytes, uint64_t size, uint64_t offset);
+
+/* frame_at -- the frame at an offset, if its header, bounds and CRC are valid; otherwise NULL. */
+const frame_header *frame_at(const log *l, const segment *s, uint64_t offset);
+
+/* frame_proves -- whether a valid frame after an invalid one of commit `sequence` proves that this
+ * one is corrupt, and no torn end: when it was written that commit was on the disk. For a process
+ * that reads beside the writer any later frame proves that, as the marks it has are older. */
+bool frame_proves(const log *l, const frame_header *frame, uint64_t sequence);
+
+/* frame_records_valid -- whether the records of a frame fill it exactly. */
+bool frame_records_valid(const frame_header *frame);
+
+/* frame_damaged_error -- the error for a bad frame that was once on the disk. */
+tansu_status frame_damaged_error(uint32_t number, uint64_t offset, uint64_t sequence,
+                                 tansu_error *error);
 
 #endif

@@ -8,14 +8,18 @@
  */
 #include "log/segment.h"
 
+#include "log/reserve.h"
 #include "util/array.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
+#include "util/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 uint64_t segment_map_size(uint64_t size) {
     return (size + SEGMENT_MAP_UNIT - 1) / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
@@ -39,10 +43,9 @@ char *segment_unfinished_path(const log *l, uint32_t number) {
 }
 
 segment_header segment_header_fill(const log *l, uint32_t number, uint64_t first, uint64_t last,
-                                   uint64_t end, bool compressed) {
-    segment_header header = {.format = last == 0    ? LOG_FORMAT
-                                       : compressed ? LOG_FORMAT_COMPRESSED
-                                                    : LOG_FORMAT_COMPACTED,
+                                   uint64_t end, uint16_t kind) {
+    segment_header header = {.format = LOG_FORMAT,
+                             .kind = kind,
                              .number = number,
                              .base = first,
                              .last = last,
@@ -262,7 +265,6 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
     if (s == NULL)
         return error_memory(error);
     s->fd = -1;
-    s->format = LOG_FORMAT;
     s->first = first;
     s->number = segment_next_number(l);
     s->mapped = l->segment_size;
@@ -291,7 +293,7 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
     status = segment_map(l, s, true, error);
     if (status != TANSU_OK)
         goto fail_file;
-    segment_header header = segment_header_fill(l, s->number, first, 0, 0, false);
+    segment_header header = segment_header_fill(l, s->number, first, 0, 0, SEGMENT_WRITTEN);
     memcpy(s->base, &header, sizeof header);
     s->used = SEGMENT_HEADER_SIZE;
     if (l->folder != NULL && l->calls->sync_folder(l->calls, l->folder) != 0) {
@@ -323,13 +325,14 @@ static bool header_valid(const log *l, const segment_header *header, uint32_t nu
         memcmp(header->uuid, l->uuid, sizeof header->uuid) != 0 || header->base > COMMIT_MOST ||
         header->last > COMMIT_MOST)
         return false;
-    if (header->format == LOG_FORMAT_COMPRESSED)
-        size = UINT32_MAX;
-    /* Of a newer format nothing more is known. */
-    else if (header->format > LOG_FORMAT_COMPACTED)
-        return true;
-    else if (!log_format_compacted(header->format))
+    if (header->format != LOG_FORMAT)
+        return true; /* nothing more is known of it */
+    if (header->kind == SEGMENT_WRITTEN)
         return header->last == 0 && header->end == 0;
+    if (segment_kind_of(header) == SEGMENT_COMPRESSED)
+        size = UINT32_MAX;
+    else if (segment_kind_of(header) != SEGMENT_COMPACTED)
+        return false;
     return header->last >= header->base && header->end >= SEGMENT_HEADER_SIZE &&
            header->end % 8 == 0 && header->end <= size;
 }
@@ -358,19 +361,13 @@ tansu_status segment_open_blocks(log *l, segment *s, const segment_header *heade
                                           .file = s->base,
                                           .end = header->end};
     segment_name(s->number, s->compressed->name);
-    tansu_status status = compressed_open(s->compressed, s->fd, s->allocated, error);
-    if (status == TANSU_OK && !log_format_compacted(s->compressed->format))
-        status = error_set(error, TANSU_E_VERSION, s->compressed->name,
-                           "A compressed segment has records of format %u and this library reads "
-                           "up to %u; use a newer library",
-                           s->compressed->format, LOG_FORMAT_COMPACTED);
-    return status;
+    return compressed_open(s->compressed, s->fd, s->allocated, error);
 }
 
 segment_header segment_image_header(const compressed_segment *s) {
     segment_header header;
     memcpy(&header, s->file, sizeof header);
-    header.format = s->format;
+    header.kind = SEGMENT_COMPACTED | (header.kind & SEGMENT_REDUCED);
     header.crc = header_crc(&header);
     return header;
 }
@@ -410,22 +407,22 @@ tansu_status segment_open(log *l, uint32_t number, bool continues, segment **res
                      path);
         goto fail;
     }
-    if (header.format > LOG_FORMAT_COMPACTED && header.format != LOG_FORMAT_COMPRESSED) {
-        status =
-            error_set(error, TANSU_E_VERSION, path,
-                      "The log has format %u and this library reads up to %u; use a newer library",
-                      header.format, LOG_FORMAT_COMPACTED);
+    if (header.format != LOG_FORMAT) {
+        status = error_set(error, TANSU_E_VERSION, path,
+                           "The log has format %u and this library reads format %u; dump it with "
+                           "the version of the library that wrote it and load the dump",
+                           header.format, LOG_FORMAT);
         goto fail;
     }
-    s->format = header.format;
     s->first = header.base;
     s->last = header.last;
+    s->reduced = (header.kind & SEGMENT_REDUCED) != 0;
     /* One that another process writes grows (log/follow/follow.h). */
     bool writable = continues && !l->read_only && s->last == 0;
     bool grows = (writable || l->concurrent) && s->last == 0 && s->allocated < l->segment_size;
     s->mapped = segment_map_size(grows ? l->segment_size : s->allocated);
     status = segment_map(l, s, writable, error);
-    if (status == TANSU_OK && header.format == LOG_FORMAT_COMPRESSED)
+    if (status == TANSU_OK && segment_kind_of(&header) == SEGMENT_COMPRESSED)
         status = segment_open_blocks(l, s, &header, error);
     if (status != TANSU_OK)
         goto fail;
@@ -477,4 +474,136 @@ void segment_trim(log *l, segment *s) {
     if (!open)
         segment_close_file(l, s);
     pthread_mutex_unlock(&l->mutex);
+}
+
+/* ---- Allocating disk space to a segment's file, and populating its pages ---- */
+
+/* Steps in which a file grows: small databases stay small, large ones call rarely. */
+#define GROW_LEAST (256u * 1024u)
+#define GROW_MOST (4u * 1024u * 1024u)
+
+/* What the last bytes of a disk are taken by. */
+#define LEAST_STEP 4096u
+
+/* Pages are brought in by this many bytes: little enough that a sync, which writes them all, hardly
+ * notices. */
+#define POPULATE_STEP (256u * 1024u)
+
+/* With fewer unsynced commits than this, commits are synced one by one, or by some threads at a
+ * time. */
+#define FEW_UNSYNCED 256u
+
+bool segment_not_cut(const log *l, const segment *s) {
+    uint64_t least = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED), size;
+    /* A size that can't be had says nothing. */
+    return s->fd < 0 || l->calls->size(s->fd, &size) != 0 || size >= least;
+}
+
+/* cut_off -- the error for a file that has become shorter: what was written there is lost. */
+static tansu_status cut_off(log *l, const segment *s, tansu_error *error) {
+    char name[32];
+    segment_name(s->number, name);
+    log_fail(l, EIO);
+    return error_errno(error, name, "find the end of", EIO);
+}
+
+/* allocate_step -- grows the file to *size, or to `end` when the disk is nearly full (*size is then
+ * less); errno or 0. A write that frees no space leaves the reserve alone, and refills it first
+ * when it was spent. */
+static int allocate_step(log *l, const segment *s, uint64_t end, uint64_t *size) {
+    int number = l->urgent ? 0 : reserve_keep(l);
+    if (number != 0)
+        return number;
+    /* Of what the reserve has left no more is taken than is needed. */
+    bool spent = l->urgent && reserve_is_spent(l);
+    if (!spent && l->calls->allocate(s->fd, s->allocated, *size - s->allocated) == 0)
+        return 0;
+    number = errno;
+    /* Near the end of the disk the step may not fit where the need does. */
+    uint64_t least = (end + LEAST_STEP - 1) / LEAST_STEP * LEAST_STEP;
+    *size = least < s->mapped ? least : s->mapped;
+    if (l->calls->allocate(s->fd, s->allocated, *size - s->allocated) == 0)
+        return 0;
+    if (!l->urgent || reserve_spend(l, false) == 0)
+        return spent ? errno : number;
+    return l->calls->allocate(s->fd, s->allocated, *size - s->allocated) == 0 ? 0 : errno;
+}
+
+tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error) {
+    if (end <= s->allocated)
+        return TANSU_OK;
+    if (!segment_not_cut(l, s))
+        return cut_off(l, s, error);
+    uint64_t step = s->allocated / 2;
+    if (step < GROW_LEAST)
+        step = GROW_LEAST;
+    if (step > GROW_MOST)
+        step = GROW_MOST;
+    uint64_t size = s->allocated + step;
+    if (size < end)
+        size = end;
+    if (size > s->mapped)
+        size = s->mapped;
+    int number = s->fd < 0 ? 0 : allocate_step(l, s, end, &size);
+    if (number != 0) {
+        char name[32];
+        segment_name(s->number, name);
+        return error_errno(error, name, "grow", number);
+    }
+    __atomic_store_n(&s->allocated, size, __ATOMIC_RELAXED); /* read by log_measure() */
+    return TANSU_OK;
+}
+
+/* populate_piece -- how many bytes to populate by one call. Pages that are made together become one
+ * piece of the page cache (a folio), which the kernel writes as a whole although one byte of it was
+ * changed. So a large frame gets large pieces, which are made quickly, and small commits that are
+ * synced each on its own get pages. */
+static uint64_t populate_piece(const log *l, uint64_t frame_size) {
+    uint64_t unsynced = l->appended - __atomic_load_n(&l->synced, __ATOMIC_ACQUIRE);
+    if (unsynced >= FEW_UNSYNCED || frame_size > SEGMENT_MAP_UNIT)
+        return POPULATE_STEP;
+    long page = sysconf(_SC_PAGESIZE);
+    return page > 0 && SEGMENT_MAP_UNIT % (uint64_t)page == 0 ? (uint64_t)page : SEGMENT_MAP_UNIT;
+}
+
+tansu_status segment_populate(log *l, segment *s, uint64_t end, tansu_error *error) {
+    if (end <= s->populated)
+        return TANSU_OK;
+    if (!segment_not_cut(l, s))
+        return cut_off(l, s, error);
+    uint64_t written = s->populated > s->used ? s->populated : s->used;
+    uint64_t from = written / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
+    uint64_t to = (end + POPULATE_STEP - 1) / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
+    if (to > s->allocated)
+        to = s->allocated; /* never a page that the file does not have */
+    uint64_t piece = populate_piece(l, end - s->used);
+    from += (written - from) / piece * piece; /* pieces before are there already */
+    for (uint64_t at = from; at < to; at += piece) {
+        uint64_t next = to - at < piece ? to : at + piece;
+        l->calls->populate(s->fd, s->base, at, at > written ? at : written, next);
+    }
+    s->populated = to > end ? to : end;
+    return TANSU_OK;
+}
+
+/* ---- The names of segment files ---- */
+
+void segment_name(uint32_t number, char name[32]) {
+    snprintf(name, 32, "log/%08u.seg", number);
+}
+
+char *segment_file(const char *folder, uint32_t number) {
+    char name[32];
+    snprintf(name, sizeof name, "%08u.seg", number);
+    return fs_join(folder, name);
+}
+
+bool segment_number(const char *name, const char *ending, uint32_t *number) {
+    *number = 0;
+    for (int i = 0; i < 8; i++) {
+        if (name[i] < '0' || name[i] > '9')
+            return false;
+        *number = *number * 10 + (uint32_t)(name[i] - '0');
+    }
+    return strcmp(name + 8, ending) == 0;
 }

@@ -5,7 +5,9 @@
 #define TANSU_LOG_SEGMENT_H
 
 #include "log/log.h"
-#include "log/segment_name.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The suffix of a segment's name while a compaction is writing it. */
 #define SEGMENT_NEW ".seg.new"
@@ -16,9 +18,10 @@ char *segment_path(const log *l, uint32_t number);
 /* segment_unfinished_path -- the same for a segment that a compaction is writing. */
 char *segment_unfinished_path(const log *l, uint32_t number);
 
-/* segment_header_fill -- a whole header; `last` and `end` are 0 in an ordinary segment. */
+/* segment_header_fill -- a whole header; `last` and `end` are 0 in an ordinary segment. `kind`: as
+ * in the header. */
 segment_header segment_header_fill(const log *l, uint32_t number, uint64_t first, uint64_t last,
-                                   uint64_t end, bool compressed);
+                                   uint64_t end, uint16_t kind);
 
 /* segment_create -- creates a new head with `size` bytes on the disk and addresses for at least
  * `capacity` bytes of frames. Errors: FULL, IO, MEMORY, TOO_LARGE. */
@@ -150,5 +153,18 @@ void list_remove(segment_list *list, uint32_t index);
 
 /* list_close -- closes all segments of a list and frees it. */
 void list_close(log *l, segment_list *list);
+
+/* ---- The names of segment files ---- */
+
+/* segment_name -- "log/00000001.seg", for messages. */
+void segment_name(uint32_t number, char name[32]);
+
+/* segment_file -- the path of a segment's file in the log's folder, in new memory; NULL when it is
+ * exhausted. */
+char *segment_file(const char *folder, uint32_t number);
+
+/* segment_number -- the number in a segment file's name with that ending, such as ".seg"; false
+ * when it is no such name. */
+bool segment_number(const char *name, const char *ending, uint32_t *number);
 
 #endif

@@ -3,7 +3,6 @@
  */
 #include "log/set_aside.h"
 
-#include "log/frame.h"
 #include "log/scan.h"
 #include "util/error.h"
 
@@ -16,6 +15,9 @@
 /* That many files of one segment's name are kept; a log that is cut more often than that needs an
  * administrator. */
 #define NAMES_MOST 1000
+/* A copy that is being made. What a process that was killed has left of one is overwritten when the
+ * log is cut again, which is what the next opening does. */
+#define PART_NAME "copy.part"
 
 bool bytes_not_zero(const uint8_t *bytes, uint64_t size, uint64_t offset) {
     for (offset = scan_zeros(bytes, size, offset); offset < size; offset++)
@@ -99,14 +101,19 @@ static tansu_status copy_to(const log *l, const segment *s, const char *path, ta
 tansu_status set_aside_copy(log *l, const segment *s, uint64_t offset, tansu_error *error) {
     if (scan_find(l->crc_seed, s->base, s->allocated, offset, 0) >= s->allocated)
         return TANSU_OK;
-    char *to = NULL;
-    tansu_status status = make_folder(l, error);
+    char *part = fs_join(l->set_aside_folder, PART_NAME), *to = NULL;
+    tansu_status status = part == NULL ? error_memory(error) : make_folder(l, error);
     if (status == TANSU_OK)
         status = free_path(l, s->number, &to, error);
     if (status == TANSU_OK)
-        status = copy_to(l, s, to, error);
+        status = copy_to(l, s, part, error);
+    if (status == TANSU_OK && l->calls->rename(l->calls, part, to) != 0) {
+        status = error_errno(error, part, "rename", errno);
+        l->calls->unlink(l->calls, part);
+    }
     if (status == TANSU_OK && l->calls->sync_folder(l->calls, l->set_aside_folder) != 0)
         status = error_errno(error, l->set_aside_folder, "sync", errno);
+    free(part);
     free(to);
     return status;
 }

@@ -12,6 +12,7 @@
 #define TANSU_LOG_TAIL_H
 
 #include "log/log.h"
+#include "log/segment.h"
 
 #define TAIL_NAME "TAIL"
 #define TAIL_MAGIC "TANSUEND"
@@ -36,9 +37,6 @@ typedef struct tail_file {
     uint64_t max_pinned; /* log_options.max_pinned_bytes of the last writer */
     uint64_t segment_size; /* up to which its last segment grows; 0: not known */
 } tail_file;
-
-/* What a file has at least: earlier releases wrote no more. */
-#define TAIL_MARKS_END offsetof(tail_file, sessions)
 
 _Static_assert(sizeof(tail_file) == 160, "TAIL layout");
 
@@ -105,5 +103,24 @@ void tail_state_is(log *l, enum tail_state state);
  * may drop the page, and what is on the disk may be older. With the mutex held, which is released
  * meanwhile. */
 void tail_sync(log *l);
+
+/* ---- Tail flush ---- */
+
+/*
+ * Making the end of the log durable at opening, when an earlier writer may have
+ * failed to. Private to the log.
+ *
+ * After an fdatasync that failed, the kernel counts pages as written that are not on the disk:
+ * another fdatasync succeeds and proves nothing. So the end of the log is written again before
+ * anything depends on it.
+ */
+
+/*
+ * tail_flush -- writes all bytes after commit `sure` (which is on the disk) again and syncs them:
+ * into a new file of the segment where a sync has failed, else in place. The frame of commit `due`
+ * lies at `offset` of segment `number`, where replay began. Errors: IO, FULL, MEMORY.
+ */
+tansu_status tail_flush(log *l, uint64_t sure, uint32_t number, uint64_t offset, uint64_t due,
+                        tansu_error *error);
 
 #endif

@@ -17,8 +17,16 @@
 #ifndef TANSU_QUERY_QUERY_H
 #define TANSU_QUERY_QUERY_H
 
+#include "bson/writer.h"
 #include "query/exec/cursor.h"
 #include "query/exec/subquery.h"
 #include "query/parse/query_compile.h"
+
+/* ---- Which collections a query reads ---- */
+
+/* query_collections -- appends an element "collections", an array of names, each once: `own` first,
+ * then those of joins and of subqueries at any depth. To be called after query_expand(). Errors:
+ * MEMORY. */
+tansu_status query_collections(const query *q, const char *own, writer *w, tansu_error *error);
 
 #endif

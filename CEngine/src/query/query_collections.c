@@ -1,9 +1,9 @@
 /*
  * query/query_collections.c -- which collections a query reads.
  */
-#include "query/query_collections.h"
 #include "query/parse/join_spec.h"
 #include "query/parse/subquery_spec.h"
+#include "query/query.h"
 #include "util/error.h"
 
 typedef struct names {

@@ -6,7 +6,7 @@
 
 #include "bson/writer.h"
 #include "rules/delete_rules.h"
-#include "rules/nullify.h"
+#include "rules/rules_internal.h"
 #include "store/database_internal.h"
 #include "store/references/reference_list.h"
 #include "util/error.h"

@@ -8,7 +8,7 @@
 #define TANSU_RULES_DANGLING_H
 
 #include "query/util/deadline.h"
-#include "rules/document_set.h"
+#include "rules/rules_internal.h"
 #include "store/write_txn/write_txn.h"
 
 /* A search for them. */

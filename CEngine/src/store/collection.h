@@ -6,6 +6,7 @@
 #define TANSU_STORE_COLLECTION_H
 
 #include "store/snapshot.h"
+#include "tansu.h"
 
 /* index_waits -- whether an index of a collection (0: `_id`; n: indexes[n - 1]) is not current
  * (store/index_tail/index_tail.h). */
@@ -37,5 +38,12 @@ collection_state *collection_copy(const collection_state *state, uint32_t extra,
 /* collection_release -- a retire_free over a state with the name, blocks, locations and definitions
  * that it refers to: at closing, when no reader can see them. */
 void collection_release(void *trees, void *state);
+
+/* ---- Which names collections and indexes may have ---- */
+
+/* name_check -- whether a collection's or index's name is allowed: 1 to TANSU_MAX_NAME bytes of
+ * UTF-8 without control characters, not beginning with `$`. `what` is "collection" or "index".
+ * Errors: INVALID_NAME. */
+tansu_status name_check(const char *name, const char *what, tansu_error *error);
 
 #endif

@@ -11,6 +11,7 @@
 #include "store/readers/reader_slots.h"
 #include "store/snapshot.h"
 #include "util/fork.h"
+#include "util/table.h"
 
 #include <pthread.h>
 
@@ -57,7 +58,7 @@ typedef struct command_session {
     bool busy; /* a command uses it */
 } command_session;
 
-/* See store/files_stamp.h. */
+/* See store/files.h. */
 typedef struct files_stamp {
     uint64_t parts[6][2];
 } files_stamp;
@@ -88,7 +89,7 @@ struct database {
     uint64_t calls_inside;       /* this state; guarded by the root's state_mutex */
     bool keeps_segments;         /* a refresh may not change which segments are active */
     struct database *next_state; /* of the root; guarded by its pins_mutex */
-    state_pins pins;             /* this state; see store/open/state_pins.h */
+    state_pins pins;             /* this state; see store/open/states.h */
     files_stamp stamp;           /* of what such a one opened */
     bool discard;                /* closing only frees: nothing is written */
     tansu_durability durability;
@@ -108,6 +109,11 @@ struct database {
     int folder_fd; /* locked as well, except with `concurrent`; -1 where folders can't be opened */
     uint64_t folder_checked; /* the tick of the clock of the last check that found it; atomic */
     manifest manifest;       /* guarded by checkpoint_mutex; also used at opening and closing */
+    /* Whether the file is still this handle's (manifest_moved()); guarded by manifest_mutex, which
+     * is held as well by who writes the file and then `manifest`. */
+    pthread_mutex_t manifest_mutex;
+    struct manifest manifest_tried; /* what was last written, or failed to be */
+    fs_identity manifest_file;      /* that holds one of them; zeros: not known */
     tansu_status (*close)(database *db, tansu_error *error); /* database_close() */
 
     struct log *log;
@@ -188,7 +194,7 @@ struct database {
     uint64_t checkpoint_at; /* log_written at the last request of a checkpoint; atomic */
     uint64_t log_written;   /* since the checkpoint at opening, as worker.c counts bytes; atomic */
 
-    /* Those that wait for a commit to become visible (store/commit_wait.h). */
+    /* Those that wait for a commit to become visible (store/write_lock.h). */
     pthread_mutex_t commit_mutex;
     pthread_cond_t commit_visible;
     uint32_t commit_waiters; /* changed with the mutex held, read atomically by every commit */
@@ -200,13 +206,12 @@ struct database {
 
     /* Indexes that collections get when they are created; guarded by declared_mutex. */
     pthread_mutex_t declared_mutex;
-    struct declared_index *declared;
-    uint32_t declared_count;
-    uint32_t declared_capacity;
+    table declared;
+    struct declared_index *declared_suspended;
 
     /* The writer's. */
-    struct write_txn *spare;  /* of the last transaction, with its memory, for the next */
-    struct form_table *forms; /* of the collections' documents; NULL before the first */
+    struct write_txn *spare;    /* of the last transaction, with its memory, for the next */
+    struct shape_table *shapes; /* of the collections' documents; NULL before the first */
     uint64_t next_epoch;
     uint32_t next_collection;
     uint32_t next_index;

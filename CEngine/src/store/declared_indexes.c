@@ -1,53 +1,105 @@
 /*
- * store/declared_indexes.c -- the list of declared indexes. It is short, and is read only when a
- * collection is created.
+ * store/declared_indexes.c -- declared indexes by the collection's name. Those of one collection
+ * are in the order of their declaration.
  */
 #include "store/declared_indexes.h"
 
 #include "store/database_internal.h"
-#include "util/array.h"
 #include "util/error.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* is_of -- whether an entry is the declaration of an index, in force or not. */
-static bool is_of(const declared_index *entry, const char *collection, const char *name) {
-    return strcmp(entry->collection, collection) == 0 && strcmp(entry->definition->name, name) == 0;
+/* One of them. */
+typedef struct declared_index {
+    table_link link;
+    struct declared_index *next_suspended;
+    index_definition *definition;
+    bool suspended; /* the write transaction dropped the index: no longer, or again, at its end */
+    char collection[];
+} declared_index;
+
+/* hash_of -- by which the declarations of a collection are found. */
+static uint32_t hash_of(const char *collection) {
+    return table_hash(collection, strlen(collection));
 }
 
-/* find -- the number of a declaration that is in force, or the count. */
-static uint32_t find(const database *db, const char *collection, const char *name) {
-    uint32_t i = 0;
-    while (i < db->declared_count &&
-           (db->declared[i].suspended || !is_of(&db->declared[i], collection, name)))
-        i++;
-    return i;
+/* next_of -- the first declaration for a collection in the rest of a chain, in force or not. */
+static declared_index *next_of(table_link *chain, const char *collection) {
+    for (; chain != NULL; chain = chain->next)
+        if (strcmp(((declared_index *)chain)->collection, collection) == 0)
+            return (declared_index *)chain;
+    return NULL;
 }
 
-/* take_out -- removes an entry of the list. */
-static void take_out(database *db, uint32_t i) {
-    index_definition_free(db->declared[i].definition);
-    db->declared_count--;
-    memmove(db->declared + i, db->declared + i + 1,
-            (db->declared_count - i) * sizeof *db->declared);
+/* first_of -- its first declaration. */
+static declared_index *first_of(const database *db, const char *collection) {
+    return next_of(table_chain(&db->declared, hash_of(collection)), collection);
+}
+
+/* after -- the declaration of the same collection after that. */
+static declared_index *after(const declared_index *entry) {
+    return next_of(entry->link.next, entry->collection);
+}
+
+/* is_named -- whether an entry declares an index of that name. */
+static bool is_named(const declared_index *entry, const char *name) {
+    return strcmp(entry->definition->name, name) == 0;
+}
+
+/* find -- the declaration in force, or NULL. */
+static declared_index *find(const database *db, const char *collection, const char *name) {
+    declared_index *entry = first_of(db, collection);
+    while (entry != NULL && (entry->suspended || !is_named(entry, name)))
+        entry = after(entry);
+    return entry;
+}
+
+/* free_entry -- of the table. */
+static void free_entry(void *item) {
+    declared_index *entry = item;
+    index_definition_free(entry->definition);
+    free(entry);
+}
+
+/* take_out -- removes an entry. */
+static void take_out(database *db, declared_index *entry) {
+    table_remove(&db->declared, &entry->link);
+    free_entry(entry);
 }
 
 /* count_of -- how many indexes a collection has declared. */
 static uint32_t count_of(const database *db, const char *collection) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < db->declared_count; i++)
-        count += !db->declared[i].suspended && strcmp(db->declared[i].collection, collection) == 0;
+    for (const declared_index *entry = first_of(db, collection); entry != NULL;
+         entry = after(entry))
+        count += !entry->suspended;
     return count;
+}
+
+/* entry_new -- with a copy of the definition. Errors: MEMORY. */
+static tansu_status entry_new(const database *db, const char *collection,
+                              const index_definition *definition, declared_index **result,
+                              tansu_error *error) {
+    size_t length = strlen(collection);
+    declared_index *entry = calloc(1, sizeof *entry + length + 1);
+    if (entry == NULL)
+        return error_memory(error);
+    memcpy(entry->collection, collection, length);
+    tansu_status status = index_definition_copy(definition, db->filters, &entry->definition, error);
+    if (status != TANSU_OK)
+        free(entry);
+    *result = entry;
+    return status;
 }
 
 /* add -- declared_indexes_add() with the mutex held. */
 static tansu_status add(database *db, const char *collection, const index_definition *definition,
                         bool *added, tansu_error *error) {
-    uint32_t i = find(db, collection, definition->name);
-    if (i < db->declared_count && index_definition_equal(db->declared[i].definition, definition))
+    const declared_index *there = find(db, collection, definition->name);
+    if (there != NULL && index_definition_equal(there->definition, definition))
         return TANSU_OK;
-    if (i < db->declared_count)
+    if (there != NULL)
         return error_set(error, TANSU_E_EXISTS, definition->name,
                          "Index \"%s\" of collection \"%s\" was declared with another definition; "
                          "declare it once or choose another name",
@@ -57,15 +109,13 @@ static tansu_status add(database *db, const char *collection, const index_defini
                          "Collection \"%s\" has %d declared indexes, which is the limit; declare "
                          "fewer",
                          collection, TANSU_MAX_INDEXES);
-    index_definition *copy;
-    if (!ARRAY_RESERVE(db->declared, db->declared_count, db->declared_capacity, 1))
+    if (!table_reserve(&db->declared))
         return error_memory(error);
-    tansu_status status = index_definition_copy(definition, db->filters, &copy, error);
+    declared_index *entry = NULL;
+    tansu_status status = entry_new(db, collection, definition, &entry, error);
     if (status != TANSU_OK)
         return status;
-    declared_index *entry = &db->declared[db->declared_count++];
-    *entry = (declared_index){.definition = copy};
-    memcpy(entry->collection, collection, strnlen(collection, TANSU_MAX_NAME));
+    table_add(&db->declared, &entry->link, hash_of(collection));
     *added = true;
     return TANSU_OK;
 }
@@ -83,61 +133,63 @@ tansu_status declared_indexes_add(database *db, const char *collection,
 void declared_indexes_remove(database *db, const char *collection,
                              const index_definition *definition) {
     pthread_mutex_lock(&db->declared_mutex);
-    uint32_t i = find(db, collection, definition->name);
-    if (i < db->declared_count && index_definition_equal(db->declared[i].definition, definition))
-        take_out(db, i);
+    declared_index *entry = find(db, collection, definition->name);
+    if (entry != NULL && index_definition_equal(entry->definition, definition))
+        take_out(db, entry);
     pthread_mutex_unlock(&db->declared_mutex);
 }
 
 bool declared_indexes_suspend(database *db, const char *collection, const char *name) {
     pthread_mutex_lock(&db->declared_mutex);
-    uint32_t i = find(db, collection, name);
-    bool found = i < db->declared_count;
-    if (found)
-        db->declared[i].suspended = true;
+    declared_index *entry = find(db, collection, name);
+    if (entry != NULL) {
+        entry->suspended = true;
+        entry->next_suspended = db->declared_suspended;
+        db->declared_suspended = entry;
+    }
     pthread_mutex_unlock(&db->declared_mutex);
-    return found;
+    return entry != NULL;
 }
 
 void declared_indexes_forget_suspended(database *db) {
     pthread_mutex_lock(&db->declared_mutex);
-    for (uint32_t i = db->declared_count; i-- > 0;)
-        if (db->declared[i].suspended)
-            take_out(db, i);
+    for (declared_index *entry; (entry = db->declared_suspended) != NULL;) {
+        db->declared_suspended = entry->next_suspended;
+        take_out(db, entry);
+    }
     pthread_mutex_unlock(&db->declared_mutex);
 }
 
 void declared_indexes_restore_suspended(database *db) {
     pthread_mutex_lock(&db->declared_mutex);
-    for (uint32_t i = 0; i < db->declared_count; i++) {
-        declared_index *entry = &db->declared[i];
-        if (!entry->suspended)
-            continue;
+    /* The last one that was dropped first: what is in force of its name then, the transaction has
+     * declared after the drop, and that was rolled back with it. */
+    for (declared_index *entry, *later; (entry = db->declared_suspended) != NULL;) {
+        db->declared_suspended = entry->next_suspended;
+        later = find(db, entry->collection, entry->definition->name);
+        if (later != NULL)
+            take_out(db, later);
         entry->suspended = false;
-        /* What the transaction declared under its name was rolled back with the drop. */
-        for (uint32_t k = db->declared_count; k-- > i + 1;)
-            if (is_of(&db->declared[k], entry->collection, entry->definition->name))
-                take_out(db, k);
     }
     pthread_mutex_unlock(&db->declared_mutex);
 }
 
 tansu_status declared_indexes_next(database *db, const char *collection, uint32_t *at,
                                    index_definition **definition, tansu_error *error) {
-    tansu_status status = TANSU_DONE;
     pthread_mutex_lock(&db->declared_mutex);
-    while (*at < db->declared_count &&
-           (db->declared[*at].suspended || strcmp(db->declared[*at].collection, collection) != 0))
+    uint32_t passed = 0;
+    const declared_index *entry = first_of(db, collection);
+    while (entry != NULL && (entry->suspended || passed++ < *at))
+        entry = after(entry);
+    tansu_status status = TANSU_DONE;
+    if (entry != NULL) {
+        status = index_definition_copy(entry->definition, db->filters, definition, error);
         ++*at;
-    if (*at < db->declared_count)
-        status =
-            index_definition_copy(db->declared[(*at)++].definition, db->filters, definition, error);
+    }
     pthread_mutex_unlock(&db->declared_mutex);
     return status;
 }
 
 void declared_indexes_free(database *db) {
-    for (uint32_t i = 0; i < db->declared_count; i++)
-        index_definition_free(db->declared[i].definition);
-    free(db->declared);
+    table_free(&db->declared, free_entry);
 }

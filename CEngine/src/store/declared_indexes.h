@@ -8,13 +8,6 @@
 #include "index/definition.h"
 #include "store/database.h"
 
-/* One of them. */
-typedef struct declared_index {
-    char collection[TANSU_MAX_NAME + 1];
-    index_definition *definition;
-    bool suspended; /* the write transaction dropped the index: no longer, or again, at its end */
-} declared_index;
-
 /* declared_indexes_add -- declares an index; *added false when it was declared before. Copies the
  * definition. Errors: EXISTS (the name with another definition), TOO_LARGE, MEMORY. */
 tansu_status declared_indexes_add(database *db, const char *collection,
@@ -38,8 +31,8 @@ void declared_indexes_forget_suspended(database *db);
  * indexes as before. */
 void declared_indexes_restore_suspended(database *db);
 
-/* declared_indexes_next -- a copy of the first declared index of a collection from number *at on,
- * and *at after it. TANSU_DONE when there is none. Errors: MEMORY. */
+/* declared_indexes_next -- a copy of the declared index number *at of a collection, and *at plus
+ * one. TANSU_DONE when there is none. Errors: MEMORY. */
 tansu_status declared_indexes_next(database *db, const char *collection, uint32_t *at,
                                    index_definition **definition, tansu_error *error);
 

@@ -4,7 +4,8 @@
 #include "store/handle.h"
 
 #include "store/database_internal.h"
-#include "store/index_files.h"
+#include "store/files.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 /* closed -- the error for a database that waits for its last handles to end. */
@@ -49,4 +50,52 @@ void handle_release(database *db) {
     pthread_mutex_unlock(&db->state_mutex);
     if (last)
         (void)db->close(db, NULL);
+}
+
+/* ---- The lock of tasks that need the log's segments to stay ---- */
+
+/* How long a writer waits for a compaction. */
+#define WAIT_NS ((uint64_t)2000000000)
+/* How long it sleeps before it checks whether it was cancelled. */
+#define POLL_MS 100
+
+tansu_status maintenance_begin(database *db, tansu_error *error) {
+    pthread_mutex_lock(&db->state_mutex);
+    db->maintenance_waiting++;
+    pthread_cond_signal(&db->compactor_wanted);
+    /* Background compaction ends with its slice, unless it waits for the write lock, which this
+     * thread must not hold then. */
+    while (db->maintenance == MAINTENANCE_BACKGROUND &&
+           !(db->write_locked && pthread_equal(db->writer_thread, pthread_self())))
+        pthread_cond_wait(&db->state_changed, &db->state_mutex);
+    db->maintenance_waiting--;
+    bool free = db->maintenance == MAINTENANCE_NONE;
+    if (free)
+        db->maintenance = MAINTENANCE_CALLED;
+    pthread_mutex_unlock(&db->state_mutex);
+    return free ? TANSU_OK
+                : error_set(error, TANSU_E_BUSY, db->folder,
+                            "Another compaction, backup or verification of the database is "
+                            "running; try again when it has ended");
+}
+
+void maintenance_wait(database *db, const interrupt *stop) {
+    clock_time since = clock_now(), until = clock_after(since, WAIT_NS);
+    pthread_mutex_lock(&db->state_mutex);
+    if (!pthread_equal(db->compactor, pthread_self())) {
+        while (db->catching_up && !interrupt_asked(stop) && clock_now() < until)
+            (void)clock_wait(&db->state_changed, &db->state_mutex, clock_in(POLL_MS));
+        /* The next writer waits no longer than this one. */
+        __atomic_store_n(&db->catching_up, false, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&db->state_mutex);
+    __atomic_add_fetch(&db->write_stalls, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&db->write_stall_us, (clock_now() - since) / 1000, __ATOMIC_RELAXED);
+}
+
+void maintenance_end(database *db) {
+    pthread_mutex_lock(&db->state_mutex);
+    db->maintenance = MAINTENANCE_NONE;
+    pthread_cond_broadcast(&db->state_changed);
+    pthread_mutex_unlock(&db->state_mutex);
 }

@@ -6,6 +6,7 @@
 #define TANSU_STORE_HANDLE_H
 
 #include "store/database.h"
+#include "util/interrupt.h"
 
 /* handle_inherited -- whether this process is a fork of the one that opened the database. It has
  * none of the threads, and a lock that one of them held is never released, so nothing of the
@@ -24,5 +25,22 @@ tansu_status handle_check_open(database *db, tansu_error *error);
 
 /* handle_release -- ends a handle. The last one closes a database whose closing was deferred. */
 void handle_release(database *db);
+
+/* ---- Maintenance ---- */
+
+/*
+ * The lock of tasks that need the log's segments to stay: compaction,
+ * backup, verification. One runs at a time.
+ */
+
+/* maintenance_begin -- takes the lock for a task that a user has called. Compaction in the
+ * background yields to it and resumes some time after maintenance_end(). Errors: BUSY (another such
+ * task is running). */
+tansu_status maintenance_begin(database *db, tansu_error *error);
+void maintenance_end(database *db);
+
+/* maintenance_wait -- waits for the compaction that the database is catching up with, two seconds
+ * at most; `stop`, which may be NULL, cancels that. */
+void maintenance_wait(database *db, const interrupt *stop);
 
 #endif

@@ -4,7 +4,7 @@
 #include "store/manifest.h"
 
 #include "store/database_internal.h"
-#include "store/folder_check.h"
+#include "store/files.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
 
@@ -18,9 +18,8 @@
 
 #define MANIFEST_NAME "MANIFEST"
 #define MANIFEST_LIMIT 4096u
-#define MANIFEST_ADDED \
-    (MANIFEST_FORMAT_WILDCARD + MANIFEST_FORMAT_REFERENCES + MANIFEST_FORMAT_TIMESTAMPS)
-#define MANIFEST_NEWEST (MANIFEST_FORMAT_COMPRESSED + MANIFEST_ADDED)
+#define TEXT_MOST 512u
+#define MANIFEST_FORMAT 1u
 
 tansu_status manifest_new(manifest *m, tansu_error *error) {
     memset(m, 0, sizeof *m);
@@ -59,25 +58,32 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
         goto end;
     const char *body = (const char *)text.data;
     const char *mark = strstr(body, "\ncrc ");
-    unsigned format;
-    char uuid[33], state[8], line[32];
+    unsigned format = 0;
+    char uuid[33], state[8], compacted[4], line[32];
     unsigned long long sequence;
-    if (mark == NULL || strlen(body) != text.size || sscanf(body, "tansu %u\n", &format) != 1) {
+    /* Before format 1 of the database there were development formats, without that word. */
+    bool known = sscanf(body, "tansu database %u\n", &format) == 1;
+    if (strlen(body) != text.size || (!known && sscanf(body, "tansu %u\n", &format) != 1)) {
         status = corrupt(path, error);
         goto end;
     }
-    unsigned base = format & ~MANIFEST_ADDED;
-    if (base > MANIFEST_FORMAT_COMPRESSED || (base == 0 && format != 0)) {
-        status = error_set(
-            error, TANSU_E_VERSION, path,
-            "The database has format %u and this library reads up to %u; use a newer library",
-            format, MANIFEST_NEWEST);
+    if (!known || format != MANIFEST_FORMAT) {
+        status = error_set(error, TANSU_E_VERSION, path,
+                           "The database has %sformat %u and this library reads format %u; dump it "
+                           "with the version of the library that wrote it and load the dump",
+                           known ? "" : "development ", format, MANIFEST_FORMAT);
+        goto end;
+    }
+    if (mark == NULL) {
+        status = corrupt(path, error);
         goto end;
     }
     snprintf(line, sizeof line, "\ncrc %08x\n", checksum(0, text.data, (size_t)(mark + 1 - body)));
     if (strcmp(mark, line) != 0 ||
-        sscanf(body, "tansu %*u\nuuid %32s\nindex %7s\nboot %63[^\n]\nend %llu\n", uuid, state,
-               m->boot, &sequence) != 4 ||
+        sscanf(body,
+               "tansu database %*u\nuuid %32s\nindex %7s\nboot %63[^\n]\nend %llu\ncompacted "
+               "%3s\n",
+               uuid, state, m->boot, &sequence, compacted) != 5 ||
         !parse_uuid(uuid, m->uuid)) {
         status = corrupt(path, error);
         goto end;
@@ -85,83 +91,120 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
     m->end_sequence = sequence;
     m->index_open = strcmp(state, "clean") != 0;
     m->index_damaged = strcmp(state, "damaged") == 0;
-    m->wildcard = (format & MANIFEST_FORMAT_WILDCARD) != 0;
-    m->references = (format & MANIFEST_FORMAT_REFERENCES) != 0;
-    m->timestamps = (format & MANIFEST_FORMAT_TIMESTAMPS) != 0;
-    m->compacted = base >= MANIFEST_FORMAT_COMPACTED;
-    m->compressed = base >= MANIFEST_FORMAT_COMPRESSED;
+    m->compacted = strcmp(compacted, "yes") == 0;
 end:
     tansu_buffer_free(&text);
     free(path);
     return status;
 }
 
-/* format_of -- the lowest format that says all that the database may hold. */
-static unsigned format_of(const manifest *m) {
-    unsigned format = m->compressed  ? MANIFEST_FORMAT_COMPRESSED
-                      : m->compacted ? MANIFEST_FORMAT_COMPACTED
-                                     : MANIFEST_FORMAT;
-    return format + (m->wildcard ? MANIFEST_FORMAT_WILDCARD : 0) +
-           (m->references ? MANIFEST_FORMAT_REFERENCES : 0) +
-           (m->timestamps ? MANIFEST_FORMAT_TIMESTAMPS : 0);
+/* format -- the text of a MANIFEST; its length. */
+static size_t format(const manifest *m, char text[TEXT_MOST]) {
+    char uuid[33];
+    for (int i = 0; i < 16; i++)
+        snprintf(uuid + 2 * i, 3, "%02x", m->uuid[i]);
+    int length = snprintf(text, TEXT_MOST,
+                          "tansu database %u\nuuid %s\nindex %s\nboot %s\nend %llu\ncompacted %s\n",
+                          MANIFEST_FORMAT, uuid,
+                          m->index_damaged ? "damaged"
+                          : m->index_open  ? "open"
+                                           : "clean",
+                          m->boot[0] == 0 ? "-" : m->boot, (unsigned long long)m->end_sequence,
+                          m->compacted ? "yes" : "no");
+    uint32_t crc = checksum(0, text, length);
+    length += snprintf(text + length, TEXT_MOST - (size_t)length, "crc %08x\n", crc);
+    return (size_t)length;
 }
 
 tansu_status manifest_write(const fs *calls, const char *folder, const manifest *m,
                             tansu_error *error) {
-    char uuid[33], text[512];
-    for (int i = 0; i < 16; i++)
-        snprintf(uuid + 2 * i, 3, "%02x", m->uuid[i]);
-    int length = snprintf(text, sizeof text, "tansu %u\nuuid %s\nindex %s\nboot %s\nend %llu\n",
-                          format_of(m), uuid,
-                          m->index_damaged ? "damaged"
-                          : m->index_open  ? "open"
-                                           : "clean",
-                          m->boot[0] == 0 ? "-" : m->boot, (unsigned long long)m->end_sequence);
-    uint32_t crc = checksum(0, text, length);
-    length += snprintf(text + length, sizeof text - (size_t)length, "crc %08x\n", crc);
-    return fs_write_file(calls, folder, MANIFEST_NAME, text, (size_t)length, error);
+    char text[TEXT_MOST];
+    size_t length = format(m, text);
+    return fs_write_file(calls, folder, MANIFEST_NAME, text, length, error);
 }
 
-/* mark -- replaces a database's MANIFEST by one with more marks of what it may hold. */
-static tansu_status mark(database *db, const manifest *marks, tansu_error *error) {
-    tansu_status status = TANSU_OK;
-    pthread_mutex_lock(&db->checkpoint_mutex);
-    manifest m = db->manifest;
-    m.compacted = m.compacted || marks->compacted;
-    m.compressed = m.compressed || marks->compressed;
-    m.wildcard = m.wildcard || marks->wildcard;
-    m.references = m.references || marks->references;
-    m.timestamps = m.timestamps || marks->timestamps;
-    if (m.compacted != db->manifest.compacted || m.compressed != db->manifest.compressed ||
-        m.wildcard != db->manifest.wildcard || m.references != db->manifest.references ||
-        m.timestamps != db->manifest.timestamps) {
-        if (db->folder != NULL)
-            status = folder_check(db, error);
-        if (db->folder != NULL && status == TANSU_OK)
-            status = manifest_write(db->calls, db->folder, &m, error);
-        if (status == TANSU_OK)
-            db->manifest = m;
+/* note_file -- remembers which file is there. When that can't be had, its text is compared. */
+static void note_file(database *db) {
+    if (fs_identify(db->calls, MANIFEST_NAME, &db->manifest_file) != 0)
+        memset(&db->manifest_file, 0, sizeof db->manifest_file);
+}
+
+void manifest_is_own(database *db) {
+    pthread_mutex_lock(&db->manifest_mutex);
+    db->manifest_tried = db->manifest;
+    note_file(db);
+    pthread_mutex_unlock(&db->manifest_mutex);
+}
+
+tansu_status manifest_replace(database *db, const manifest *m, tansu_error *error) {
+    tansu_status status = folder_check(db, error);
+    if (status != TANSU_OK)
+        return status;
+    pthread_mutex_lock(&db->manifest_mutex);
+    db->manifest_tried = *m;
+    status = manifest_write(db->calls, db->folder, m, error);
+    if (status == TANSU_OK)
+        db->manifest = *m;
+    note_file(db);
+    pthread_mutex_unlock(&db->manifest_mutex);
+    return status;
+}
+
+/* has_text_of -- whether that is the text of a MANIFEST. */
+static bool has_text_of(const tansu_buffer *found, const manifest *m) {
+    char text[TEXT_MOST];
+    size_t length = format(m, text);
+    return found->size == length && memcmp(found->data, text, length) == 0;
+}
+
+/* look -- manifest_moved() with the mutex held. A file system may number its files anew; what is
+ * written again is another file, whatever its text. */
+static tansu_status look(database *db, bool *moved, tansu_error *error) {
+    const fs_identity *known = &db->manifest_file;
+    fs_identity now;
+    if (fs_identify(db->calls, MANIFEST_NAME, &now) != 0) {
+        *moved = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+        return TANSU_OK;
     }
-    pthread_mutex_unlock(&db->checkpoint_mutex);
+    if (memcmp(&now, known, sizeof now) == 0)
+        return TANSU_OK;
+    *moved = known->inode != 0 &&
+             (now.seconds != known->seconds || now.nanoseconds != known->nanoseconds);
+    if (*moved)
+        return TANSU_OK;
+    tansu_buffer text = TANSU_BUFFER_INIT;
+    char *path = fs_join(db->folder, MANIFEST_NAME);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = fs_read_file(db->calls, path, MANIFEST_LIMIT, &text, error);
+    *moved = status == TANSU_E_NOT_FOUND || status == TANSU_E_TOO_LARGE ||
+             (status == TANSU_OK && !has_text_of(&text, &db->manifest) &&
+              !has_text_of(&text, &db->manifest_tried)); /* its write may have failed at the end */
+    tansu_buffer_free(&text);
+    free(path);
+    if (status == TANSU_OK && !*moved)
+        db->manifest_file = now;
+    return *moved ? TANSU_OK : status;
+}
+
+tansu_status manifest_moved(database *db, bool *moved, tansu_error *error) {
+    *moved = false;
+    if (pthread_mutex_trylock(&db->manifest_mutex) != 0)
+        return TANSU_OK;
+    tansu_status status = look(db, moved, error);
+    pthread_mutex_unlock(&db->manifest_mutex);
     return status;
 }
 
 tansu_status manifest_mark_compacted(database *db, tansu_error *error) {
-    return mark(db, &(manifest){.compacted = true}, error);
-}
-
-tansu_status manifest_mark_compressed(database *db, tansu_error *error) {
-    return mark(db, &(manifest){.compacted = true, .compressed = true}, error);
-}
-
-tansu_status manifest_mark_references(database *db, tansu_error *error) {
-    return mark(db, &(manifest){.references = true}, error);
-}
-
-tansu_status manifest_mark_timestamps(database *db, tansu_error *error) {
-    return mark(db, &(manifest){.timestamps = true}, error);
-}
-
-tansu_status manifest_mark_wildcard(database *db, tansu_error *error) {
-    return mark(db, &(manifest){.wildcard = true}, error);
+    tansu_status status = TANSU_OK;
+    pthread_mutex_lock(&db->checkpoint_mutex);
+    manifest m = db->manifest;
+    m.compacted = true;
+    if (db->folder == NULL)
+        db->manifest = m;
+    else if (!db->manifest.compacted)
+        status = manifest_replace(db, &m, error);
+    pthread_mutex_unlock(&db->checkpoint_mutex);
+    return status;
 }

@@ -4,11 +4,12 @@
  *
  * A few lines of text with a CRC, replaced as a whole (write new, sync, rename):
  *
- *   tansu 1 | 2 | 4
+ *   tansu database 1
  *   uuid 32 hex digits
  *   index clean | open | damaged
  *   boot text
  *   end sequence
+ *   compacted no | yes
  *   crc 8 hex digits (of all before this line)
  */
 #ifndef TANSU_STORE_MANIFEST_H
@@ -18,25 +19,12 @@
 
 typedef struct manifest {
     uint8_t uuid[16];
-    bool compacted;     /* the log may hold compacted segments: format 2 */
-    bool compressed;    /* it may hold compressed segments, and options of collections: format 4 */
-    bool wildcard;      /* it may hold wildcard indexes: 8 more than the format without them */
-    bool references;    /* collections may have references: 16 more */
-    bool timestamps;    /* collections may have timestamps: 32 more */
-    bool index_open;    /* index files were being written and may not be whole on the disk */
-    bool index_damaged; /* they were found to be damaged: the next opening rebuilds them */
-    char boot[64];      /* of the machine's start when they were */
+    bool index_open;       /* index files were being written and may not be whole on the disk */
+    bool index_damaged;    /* they were found to be damaged: the next opening rebuilds them */
+    char boot[64];         /* of the machine's start when they were */
     uint64_t end_sequence; /* the log is on the disk up to this commit */
+    bool compacted; /* a compaction was begun: the numbers of the log's segments may have gaps */
 } manifest;
-
-/* 1 as long as the log has never been compacted: earlier releases of the library can't read it
- * then. */
-#define MANIFEST_FORMAT 1u
-#define MANIFEST_FORMAT_COMPACTED 2u
-#define MANIFEST_FORMAT_COMPRESSED 4u
-#define MANIFEST_FORMAT_WILDCARD 8u    /* added to one of the others */
-#define MANIFEST_FORMAT_REFERENCES 16u /* the same */
-#define MANIFEST_FORMAT_TIMESTAMPS 32u /* the same */
 
 /* manifest_read -- Errors: NOT_FOUND, CORRUPT, VERSION, IO. */
 tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tansu_error *error);
@@ -48,22 +36,21 @@ tansu_status manifest_write(const fs *calls, const char *folder, const manifest 
 /* manifest_new -- a fresh one with a random uuid. Errors: IO (no source of random bytes). */
 tansu_status manifest_new(manifest *m, tansu_error *error);
 
-/* manifest_mark_compacted -- records in a database's MANIFEST that compaction runs, or ran: the log
- * may hold compacted segments, and their numbers have gaps. Errors: FULL, IO. */
+/* manifest_replace -- writes a database's MANIFEST anew. The checkpoint mutex is held, or the
+ * database is being opened or closed. Errors: those of manifest_write(), MOVED. */
+tansu_status manifest_replace(database *db, const manifest *m, tansu_error *error);
+
+/* manifest_is_own -- what was just read into db->manifest, or written from there, is the file that
+ * manifest_moved() expects. */
+void manifest_is_own(database *db);
+
+/* manifest_moved -- whether another MANIFEST than this handle wrote or read is in the folder of a
+ * database that is open for writing, or none. Says no while another thread writes it. Errors: IO,
+ * MEMORY. */
+tansu_status manifest_moved(database *db, bool *moved, tansu_error *error);
+
+/* manifest_mark_compacted -- records in a database's MANIFEST that a compaction begins. Errors:
+ * FULL, IO, MOVED. */
 tansu_status manifest_mark_compacted(database *db, tansu_error *error);
-
-/* manifest_mark_wildcard -- records that there may be wildcard indexes. Errors: FULL, IO. */
-tansu_status manifest_mark_wildcard(database *db, tansu_error *error);
-
-/* manifest_mark_references -- records that collections may have references, whose delete rules an
- * earlier release would not keep. Errors: FULL, IO. */
-tansu_status manifest_mark_references(database *db, tansu_error *error);
-
-/* manifest_mark_timestamps -- records that collections may have timestamps, which an earlier
- * release would not set. Errors: FULL, IO. */
-tansu_status manifest_mark_timestamps(database *db, tansu_error *error);
-
-/* manifest_mark_compressed -- records that collections may be compressed. Errors: FULL, IO. */
-tansu_status manifest_mark_compressed(database *db, tansu_error *error);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "store/collection.h"
 #include "store/database_internal.h"
-#include "store/index_files.h"
+#include "store/files.h"
 #include "store/snapshot.h"
 #include "util/clock.h"
 #include "util/heap.h"

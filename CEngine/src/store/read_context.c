@@ -28,14 +28,29 @@ static inline void prefetch_lines(const void *record, size_t at) {
 /* Stands for a location that a damaged record led to. */
 #define ASTRAY UINT64_MAX
 
+/* certain -- whether a call that copies what it reads may believe the record at a location: the
+ * record's number decides which version it sees. Frames after the snapshot are not looked at. */
+static __attribute__((noinline)) bool certain(const read_context *rctx, log_location location) {
+    log_intact *checked = rctx->intact;
+    bool later = (uint32_t)(location >> 32) == (uint32_t)(checked->position >> 32) &&
+                 (uint32_t)location >= (uint32_t)checked->position;
+    bool intact = true;
+    if (!later && log_first(rctx->log, location) <= rctx->sequence &&
+        log_intact_at(checked, location, &intact, NULL) != TANSU_OK)
+        checked->no_memory = true;
+    return intact && !checked->no_memory;
+}
+
 /* earlier -- the location of the version before a record that is newer than the read context, of
  * which `room` bytes may be read. There is one: record ids that the read context does not have are
  * not asked for. *newest: the commit that the record must be older than, so that links end; then
  * the record's own. ASTRAY: the record is not such a one. */
-static log_location earlier(const record_header *record, uint64_t room, uint64_t where,
-                            uint64_t *newest) {
+static log_location earlier(const read_context *rctx, const record_header *record, uint64_t room,
+                            uint64_t where, uint64_t *newest) {
     uint64_t commit = record_visible_from(record);
-    if (record->where != where || room < RECORD_HEADER_SIZE || commit >= *newest)
+    uint64_t last = __atomic_load_n(&rctx->log->appended, __ATOMIC_ACQUIRE);
+    if (record->where != where || room < RECORD_HEADER_SIZE || commit >= *newest ||
+        (commit > last && !rctx->log->concurrent))
         return ASTRAY;
     *newest = commit;
     log_location previous = record_previous(record);
@@ -66,6 +81,8 @@ static inline log_location walk(const read_context *rctx, log_pins *pins, log_lo
         /* Until the header is here, which says where the document begins, the processor cannot ask
          * for the rest itself. */
         prefetch_lines(record, 64);
+        if (rctx->intact != NULL && !certain(rctx, location))
+            return ASTRAY;
         /* Zeros are older than any read context. Record ids that it does not have are not asked
          * for. */
         if (record_visible_from(record) <= rctx->sequence) {
@@ -73,7 +90,7 @@ static inline log_location walk(const read_context *rctx, log_pins *pins, log_lo
                 return location; /* found() checks whether it could be read */
             return is_deletion(rctx, record, where) ? 0 : ASTRAY;
         }
-        location = earlier(record, room, where, &newest);
+        location = earlier(rctx, record, room, where, &newest);
     }
     return location;
 }
@@ -162,6 +179,8 @@ static inline const uint8_t *found(const read_context *rctx, log_location locati
 static tansu_status damaged(const read_context *rctx, const collection_state *collection,
                             uint64_t rid, log_location location, tansu_error *error) {
     char name[32];
+    if (rctx->intact != NULL && rctx->intact->no_memory)
+        return error_memory(error);
     if (log_faults(rctx->log) != 0)
         return log_read_error(rctx->log, error);
     if (log_cannot_be_written(rctx->log))
@@ -196,6 +215,28 @@ static inline tansu_status checked(const read_context *rctx, const collection_st
                : check(rctx, collection, rid, location, doc, size, error);
 }
 
+/* expected -- the document at a location if the read context sees that version and it is not in a
+ * compressed segment: what committed() and found() say, for most documents. NULL: ask those. */
+static inline const uint8_t *expected(const read_context *rctx, log_location location,
+                                      uint64_t where, uint32_t *size) {
+    const segment_entry *entry = log_entry(rctx->log, (uint32_t)(location >> 32));
+    uint64_t room, offset = (uint32_t)location & LOCATION_MASK;
+    if (__atomic_load_n(&entry->first, __ATOMIC_RELAXED) > rctx->sequence ||
+        (location & LOCATION_DELETED) != 0)
+        return NULL;
+    const uint8_t *memory = log_memory(entry, &room);
+    if (log_compressed(memory) != NULL || offset + RECORD_SIZE_LEAST > room)
+        return NULL;
+    const record_header *record = (const record_header *)(memory + offset);
+    prefetch_lines(record, 64);
+    if (record_visible_from(record) > rctx->sequence)
+        return NULL;
+    const uint8_t *doc = record_document(record, room - offset, where, size);
+    return doc == NULL || lost(rctx, record, (uint64_t)(doc - (const uint8_t *)record) + *size)
+               ? NULL
+               : doc;
+}
+
 /* find_document -- read_find() and read_find_document(); the document only if it is committed. */
 static inline tansu_status find_document(const read_context *rctx,
                                          const collection_state *collection, uint64_t rid,
@@ -215,6 +256,10 @@ static inline tansu_status find_document(const read_context *rctx,
     if (status != TANSU_OK)
         return status;
     uint64_t where = record_where(collection->id, rid);
+    *ref = location;
+    *doc = expected(rctx, location, where, size);
+    if (__builtin_expect(*doc != NULL, 1))
+        return checked(rctx, collection, rid, location, *doc, *size, error);
     *ref = committed(rctx, location, where);
     if (*ref == 0)
         return TANSU_DONE;

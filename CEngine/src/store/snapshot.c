@@ -4,10 +4,9 @@
 #include "store/snapshot.h"
 
 #include "store/collection.h"
-#include "store/commit_wait.h"
 #include "store/database_internal.h"
-#include "store/name_check.h"
 #include "store/pending.h"
+#include "store/write_lock.h"
 #include "util/arena.h"
 #include "util/error.h"
 #include "util/heap.h"

@@ -5,6 +5,7 @@
 #define TANSU_STORE_WRITE_LOCK_H
 
 #include "store/database.h"
+#include "util/clock.h"
 #include "util/interrupt.h"
 
 /* write_lock_acquire -- waits for the lock, at most as long as options.busy_timeout_ms; `stop`,
@@ -30,5 +31,31 @@ void write_lock_release(database *db);
 /* write_lock_check -- the errors of write_lock_acquire() that no wait resolves: READ_ONLY, and BUSY
  * when this thread itself holds the lock. */
 tansu_status write_lock_check(database *db, tansu_error *error);
+
+/* ---- Waiting until a newer snapshot becomes visible ---- */
+
+/*
+ * Change feeds wait here.
+ *
+ * A waiter counts itself in `commit_waiters` before it examines the visible snapshot; a commit
+ * makes its snapshot visible before it examines the count. Both hold the snapshot mutex in between,
+ * so one of them sees the other, and a commit without waiters costs one load.
+ */
+
+/* commit_wait -- waits until the visible snapshot is newer than `sequence`. DONE at `until`
+ * (CLOCK_NEVER: no limit). `check` is called with `context` before each wait; an error from it ends
+ * the wait. */
+tansu_status commit_wait(database *db, uint64_t sequence, clock_time until,
+                         tansu_status (*check)(void *context, tansu_error *error), void *context,
+                         tansu_error *error);
+
+/* commit_is_newer -- whether the visible snapshot is newer than `sequence`. */
+bool commit_is_newer(database *db, uint64_t sequence);
+
+/* commit_wait_wake -- has every waiter call its `check` again. */
+void commit_wait_wake(database *db);
+
+/* commit_wait_notify -- a snapshot has become visible. */
+void commit_wait_notify(database *db);
 
 #endif

@@ -97,6 +97,27 @@ const char *fs_lost_anchor(const fs *calls) {
     return NULL;
 }
 
+int fs_identify(const fs *calls, const char *name, fs_identity *identity) {
+    struct stat info;
+    if (fstatat(calls->anchors[0].path == NULL ? -1 : calls->anchors[0].fd, name, &info, 0) != 0)
+        return -1;
+#ifdef __APPLE__
+    const struct timespec changed = info.st_mtimespec;
+#else
+    const struct timespec changed = info.st_mtim;
+#endif
+    *identity = (fs_identity){.inode = (uint64_t)info.st_ino,
+                              .size = (uint64_t)info.st_size,
+                              .seconds = changed.tv_sec,
+                              .nanoseconds = changed.tv_nsec};
+    return 0;
+}
+
+bool fs_unlinked(int fd) {
+    struct stat info;
+    return fstat(fd, &info) == 0 && info.st_nlink == 0;
+}
+
 static int system_open(const fs *calls, const char *path, int flags, int mode) {
     int folder;
     path = anchored(calls, path, true, &folder);
@@ -580,7 +601,7 @@ tansu_status fs_open_temporary(const fs *calls, const char *folder, int *fd, tan
     return *fd < 0 ? error_errno(error, folder, "create a temporary file", errno) : TANSU_OK;
 }
 
-tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *error) {
+char *fs_parent(const char *path) {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         length--;
@@ -588,7 +609,11 @@ tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *erro
         length--;
     while (length > 1 && path[length - 1] == '/')
         length--;
-    char *parent = length == 0 ? strdup(".") : strndup(path, length);
+    return length == 0 ? strdup(".") : strndup(path, length);
+}
+
+tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *error) {
+    char *parent = fs_parent(path);
     if (parent == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;

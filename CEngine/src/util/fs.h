@@ -25,6 +25,12 @@ typedef struct fs_anchor {
 
 #define FS_ANCHORS 3
 
+/* Which file is at a path, and whether it was written since: the same as long as neither changed. */
+typedef struct fs_identity {
+    uint64_t inode, size;
+    int64_t seconds, nanoseconds; /* of the last change of its content */
+} fs_identity;
+
 typedef struct fs {
     /* Never waits. ESPIPE for what is neither a regular file nor a folder: a pipe, a socket, a
      * device. */
@@ -76,6 +82,13 @@ tansu_status fs_anchor_folder(fs *calls, const char *path, int fd, tansu_error *
  * or replaced. NULL when there is none, or the path cannot be followed for another reason. */
 const char *fs_lost_anchor(const fs *calls);
 
+/* fs_identify -- which file has a name in the outermost anchored folder; -1 with errno. Asks the
+ * system, not the table. */
+int fs_identify(const fs *calls, const char *name, fs_identity *identity);
+
+/* fs_unlinked -- whether an open file has no name any more. */
+bool fs_unlinked(int fd);
+
 /* fs_write_file -- writes a whole new file at `path` by way of `path`.new, sync and rename, so that
  * after a crash the old or the new content is there. Errors: IO, FULL, READ_ONLY. */
 tansu_status fs_write_file(const fs *calls, const char *folder, const char *name, const void *bytes,
@@ -101,6 +114,10 @@ void fs_remove_all(const fs *calls, const char *path);
 /* fs_sync_parent -- forces the name of a file or folder itself to the disk, in the folder that it
  * lies in. Errors: IO. */
 tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *error);
+
+/* fs_parent -- the path of the folder that a file or folder lies in, in new memory; NULL when it is
+ * exhausted. */
+char *fs_parent(const char *path);
 
 /* fs_join -- "folder/name" in new memory; NULL when it is exhausted. */
 char *fs_join(const char *folder, const char *name);

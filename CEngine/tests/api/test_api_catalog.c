@@ -97,6 +97,41 @@ static void collections_are_listed_by_name(void) {
     }
 }
 
+static void one_collection_is_described(void) {
+    fresh();
+    CHECK_OK(save("b", "{'_id': 1}"), &call_error);
+    CHECK_OK(call_ensure(db, NULL, "a", "{'references': [{'path': 'b', 'to': 'b'}]}"), &call_error);
+    CHECK_OK(call_ensure(db, NULL, "c",
+                         "{'references': [{'path': 'a', 'to': 'a'}, "
+                         "{'path': 'x', 'to': 'none'}, {'path': 'y', 'to': 'b'}]}"),
+             &call_error);
+    for (int way = 0; way < 3; way++) {
+        CHECK_TEXT("{ \"name\" : \"b\", \"documents\" : 1, \"options\" : { \"local\" : false } }",
+                   call_collection(db, NULL, "b"));
+        CHECK_TEXT("{ \"collections\" : [  ] }", call_referrers(db, NULL, "c"));
+        static const char *const to[] = {"a", "b", "none"}, *const from[] = {"c", "ac", "c"};
+        for (size_t i = 0; i < 3; i++) {
+            char expected[2000] = "{ \"collections\" : [";
+            for (const char *name = from[i]; *name != 0; name++) {
+                const char one[] = {*name, 0};
+                size_t end = strlen(expected);
+                snprintf(expected + end, sizeof expected - end, "%s %s", name == from[i] ? "" : ",",
+                         call_collection(db, NULL, one));
+            }
+            strcat(expected, " ] }");
+            CHECK_TEXT(expected, call_referrers(db, NULL, to[i]));
+        }
+        reopen(way == 1);
+    }
+    CHECK_STATUS(TANSU_E_NOT_FOUND,
+                 tansu_collection_info(db, NULL, "none", &(tansu_buffer){0}, &call_error));
+    tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+    CHECK_OK(call_save(db, txn, "d", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    CHECK(strstr(call_collection(db, txn, "d"), "\"documents\" : 1") != NULL);
+    CHECK(strstr(call_collection(db, NULL, "d"), "NOT_FOUND") != NULL);
+    tansu_txn_abort(txn);
+}
+
 static void drop_takes_documents_and_indexes(void) {
     fresh();
     CHECK_STATUS(TANSU_E_NOT_FOUND, drop("c"));
@@ -409,7 +444,9 @@ static tansu_status call_named(int number, const char *name) {
     case 14: status = tansu_collection_ensure(db, NULL, name, none, error); break;
     case 15: status = tansu_collection_rename(db, NULL, name, "other", error); break;
     case 16: status = tansu_collection_drop(db, NULL, name, error); break;
-    case 17: status = tansu_feed_open(db, 0, document_of(&list), &feed, error); break;
+    case 17: status = tansu_collection_info(db, NULL, name, &result, error); break;
+    case 18: status = tansu_collection_referrers(db, NULL, name, &result, error); break;
+    case 19: status = tansu_feed_open(db, 0, document_of(&list), &feed, error); break;
     /* Inside of a query it is a part of the query. */
     default:
         status = tansu_find(db, NULL, "c", none, document_of(&join), &cursor, error);
@@ -434,10 +471,10 @@ static void every_call_rejects_the_same_names(void) {
     const char *const impossible[] = {"", "$bad", "a\nb", "\xff\xfe", longest};
     fresh();
     CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id':1,'a':1}"), &call_error);
-    for (int number = 0; number < 19; number++) {
+    for (int number = 0; number < 21; number++) {
         for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
             /* No BSON, which the names of the last two calls are in, has text that is not UTF-8. */
-            if (number >= 17 && i == 3)
+            if (number >= 19 && i == 3)
                 continue;
             if (!CHECK_STATUS(TANSU_E_INVALID_NAME, call_named(number, impossible[i])))
                 check_note("call %d, name %zu", number, i);
@@ -451,6 +488,7 @@ int main(void) {
     RUN(every_call_rejects_the_same_names);
     RUN(ensure_creates_once);
     RUN(collections_are_listed_by_name);
+    RUN(one_collection_is_described);
     RUN(drop_takes_documents_and_indexes);
     RUN(rename_keeps_all_but_the_name);
     RUN(many_collections);

@@ -6,6 +6,7 @@
 #include "log/format.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
+#include "support/calls/query_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/random/random.h"
@@ -204,6 +205,110 @@ static void a_malformed_document_under_a_valid_checksum_is_not_copied(void) {
     folder_end(folder);
 }
 
+static void a_transaction_checks_what_it_reads(void) {
+    char *folder = folder_new();
+    tansu_db *db = call_open(folder);
+    save(db, NULL, "good", 0);
+    CHECK_OK(call_save(db, NULL, "bad", TANSU_SAVE, "{'_id': 1, 'text': 'MARK', 'n': 5}"),
+             &call_error);
+    save(db, NULL, "good", 100);
+    call_close(db);
+    const char *segment = folder_join(folder, "log/00000001.seg");
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    file_read(segment, &bytes);
+    file_patch(segment, find(&bytes, "MARK"), "mark", 4);
+    db = call_open(folder);
+    for (int round = 0; round < 6; round++) {
+        tansu_txn *txn = call_begin(db, round % 2 == 0 ? TANSU_TXN_READ : TANSU_TXN_WRITE);
+        CHECK(strstr(call_find(db, txn, "bad", "{}", NULL), "mark") != NULL);
+        CHECK_OK(tansu_txn_check_documents(txn, &call_error), &call_error);
+        CHECK_TEXT("CORRUPT", call_find(db, txn, "bad", "{}", NULL));
+        CHECK_TEXT("CORRUPT", call_find(db, txn, "bad", "{'_id': 1}", NULL));
+        CHECK(strstr(call_error.message, "\"bad\"") != NULL && call_error.offset > 0);
+        CHECK_TEXT("log/00000001.seg", call_error.context);
+        bson_t *id = bson_from_text("{'_id': 1}");
+        tansu_buffer found = TANSU_BUFFER_INIT;
+        CHECK_STATUS(TANSU_E_CORRUPT,
+                     tansu_get(db, txn, "bad", document_of(id), &found, &call_error));
+        size_t next;
+        CHECK_STATUS(TANSU_E_CORRUPT, tansu_get_many(db, txn, "bad", document_of(id), 0, &found,
+                                                     &next, &call_error));
+        CHECK_OK(tansu_get(db, txn, "good", document_of(id), &found, &call_error), &call_error);
+        bson_destroy(id);
+        tansu_buffer_free(&found);
+        /* What was written since the segment was checked for the first time. */
+        char json[64];
+        for (int i = 0; i < round; i++) {
+            snprintf(json, sizeof json, "{'_id': 'own%d'}", i);
+            CHECK(strstr(call_find(db, txn, "good", json, NULL), "own") != NULL);
+        }
+        snprintf(json, sizeof json, "{'_id': 'own%d'}", round);
+        if (round % 2 == 1) {
+            CHECK_OK(call_save(db, txn, "good", TANSU_SAVE, json), &call_error);
+            CHECK(strstr(call_find(db, txn, "good", json, NULL), "own") != NULL);
+            CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
+        } else {
+            tansu_txn_abort(txn);
+            CHECK_OK(call_save(db, NULL, "good", TANSU_SAVE, json), &call_error);
+        }
+    }
+    char *response = NULL;
+    CHECK_OK(tansu_execute_json(db, "{\"op\": \"begin\", \"mode\": \"readChecked\"}", &response),
+             NULL);
+    CHECK_TEXT("{\"ok\": true, \"transaction\": 1}", response);
+    tansu_free(response);
+    CHECK_STATUS(TANSU_E_CORRUPT,
+                 tansu_execute_json(db,
+                                    "{\"op\": \"get\", \"collection\": \"bad\", \"id\": 1, "
+                                    "\"transaction\": 1}",
+                                    &response));
+    tansu_free(response);
+    CHECK_OK(tansu_execute_json(db, "{\"op\": \"abort\", \"transaction\": 1}", &response), NULL);
+    tansu_free(response);
+    tansu_txn *ended = NULL;
+    CHECK_OK(tansu_txn_prepare(db, TANSU_TXN_READ, 0, &ended, &call_error), &call_error);
+    CHECK_STATUS(TANSU_E_INVALID_STATE, tansu_txn_check_documents(ended, &call_error));
+    tansu_txn_abort(ended);
+    call_close(db);
+    tansu_buffer_free(&bytes);
+    folder_end(folder);
+}
+
+/* check_all -- reads every document of a collection in a transaction that checks them. */
+static void check_all(tansu_db *db, const char *collection, int64_t expected) {
+    tansu_txn *txn = call_begin(db, TANSU_TXN_READ);
+    CHECK_OK(tansu_txn_check_documents(txn, &call_error), &call_error);
+    tansu_cursor *cursor = call_cursor(db, txn, collection, "{}", NULL);
+    tansu_document document;
+    tansu_status status;
+    int64_t count = 0;
+    while ((status = tansu_cursor_next(cursor, &document, &call_error)) == TANSU_OK)
+        count++;
+    CHECK_STATUS(TANSU_DONE, status);
+    CHECK_INT(expected, count);
+    tansu_cursor_close(cursor);
+    tansu_txn_abort(txn);
+}
+
+static void intact_documents_pass_the_check_wherever_they_are(void) {
+    char *folder = make();
+    for (int memory = 0; memory < 2; memory++) {
+        tansu_db *db = call_open(memory ? NULL : folder);
+        for (int round = 0; round < 5; round++) {
+            save(db, NULL, "single", 50 * round);
+            check_all(db, "single", call_count(db, NULL, "single", "{}"));
+            save(db, NULL, "single", 50 * round);
+            if (round % 2 == 1)
+                CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
+            check_all(db, "single", call_count(db, NULL, "single", "{}"));
+            check_all(db, "packed", call_count(db, NULL, "packed", "{}"));
+            check_all(db, "many", call_count(db, NULL, "many", "{}"));
+        }
+        call_close(db);
+    }
+    folder_end(folder);
+}
+
 /* While a snapshot is dumped, the log may be compacted and appended to. */
 static int disturb(void *context, uint64_t done, uint64_t total) {
     tansu_db *db = context;
@@ -229,10 +334,57 @@ static void an_intact_snapshot_is_dumped_beside_writers_and_compactions(void) {
     folder_end(folder);
 }
 
+/* The number of the commit of a document's newest record decides whether a version before it is
+ * seen: one that is too large must not bring that back. */
+static void a_newest_record_of_no_commit_brings_nothing_back(void) {
+    for (int removed = 0; removed < 2; removed++) {
+        for (uint64_t bit = 1; bit != 0; bit <<= 1) {
+            char *folder = folder_new();
+            tansu_db *db = call_open(folder);
+            CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'text': 'old'}"),
+                     &call_error);
+            CHECK_OK(removed ? call_remove_id(db, NULL, "c", "{'_id': 1}", NULL)
+                             : call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'text': 'new'}"),
+                     &call_error);
+            call_close(db);
+            const char *segment = folder_join(folder, "log/00000001.seg");
+            tansu_buffer bytes = TANSU_BUFFER_INIT, out = TANSU_BUFFER_INIT;
+            file_read(segment, &bytes);
+            const frame_header *frame = NULL;
+            uint64_t at = SEGMENT_HEADER_SIZE;
+            while (at < bytes.size) {
+                frame = (const frame_header *)(const void *)(bytes.data + at);
+                if (at + frame->size >= bytes.size)
+                    break;
+                at += frame->size;
+            }
+            at += FRAME_HEADER_SIZE + RECORD_INSERT_HEADER_SIZE;
+            uint64_t number = load_u64(bytes.data + at) ^ bit;
+            file_patch(segment, at, (const char *)&number, sizeof number);
+            db = call_open(folder);
+            CHECK_STATUS(TANSU_E_CORRUPT, dump(db, NULL, TANSU_NO_DOCUMENT, &out));
+            CHECK_STATUS(TANSU_E_CORRUPT, clone_dump(db, &out));
+            tansu_txn *txn = call_begin(db, TANSU_TXN_READ);
+            CHECK_OK(tansu_txn_check_documents(txn, &call_error), &call_error);
+            call_get(db, txn, "c", "{'_id': 1}");
+            if (!removed)
+                CHECK_INT(TANSU_E_CORRUPT, call_error.code);
+            tansu_txn_abort(txn);
+            call_close(db);
+            tansu_buffer_free(&bytes);
+            tansu_buffer_free(&out);
+            folder_end(folder);
+        }
+    }
+}
+
 int main(void) {
     RUN(what_is_corrupt_is_not_copied);
     RUN(the_error_names_the_collection_and_the_rest_can_be_dumped);
     RUN(a_malformed_document_under_a_valid_checksum_is_not_copied);
+    RUN(a_transaction_checks_what_it_reads);
+    RUN(intact_documents_pass_the_check_wherever_they_are);
     RUN(an_intact_snapshot_is_dumped_beside_writers_and_compactions);
+    RUN(a_newest_record_of_no_commit_brings_nothing_back);
     return check_finish();
 }

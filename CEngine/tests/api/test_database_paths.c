@@ -48,31 +48,6 @@ static void a_second_name_is_the_same_database(void) {
     folder_end(folder);
 }
 
-static void results_may_lie_inside_of_the_source(void) {
-    char *folder = folder_new();
-    const char *path = path_in(folder, "db");
-    tansu_db *db = call_open(path);
-    rewrite_all(db, 3, 1);
-    for (int form = 0; form < 2; form++) {
-        const char *to = path_in(path, form == 0 ? "backup" : "backup-file");
-        CHECK_OK(backup(db, to, backup_forms[form]), &call_error);
-        CHECK_OK(restore(to, path_in(folder, "restored")), &call_error);
-        rewrite_check_closed(path_in(folder, "restored"), 1);
-        folder_remove(path_in(folder, "restored"));
-    }
-    call_close(db);
-    rewrite_check_closed(path, 1);
-    const char *inside = path_in(path, "log/inside");
-    CHECK_OK(restore(path, inside), &call_error);
-    rewrite_check_closed(inside, 1);
-    rewrite_check_closed(path, 1);
-    remove_at(inside);
-    CHECK_OK(maintenance_repair(path, inside), &call_error);
-    rewrite_check_closed(inside, 1);
-    rewrite_check_closed(path, 1);
-    folder_end(folder);
-}
-
 static void a_parent_that_is_not_there_is_an_error(void) {
     char *folder = folder_new(), *work = folder_new();
     const char *to = path_in(work, "none/to");
@@ -172,7 +147,6 @@ static void a_build_that_ends_early_leaves_nothing(void) {
 int main(void) {
     other_process_start();
     RUN(a_second_name_is_the_same_database);
-    RUN(results_may_lie_inside_of_the_source);
     RUN(a_parent_that_is_not_there_is_an_error);
     RUN(a_snapshot_keeps_its_indexes);
     RUN(a_build_that_ends_early_leaves_nothing);

@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "support/folder.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static tansu_db *db;
@@ -176,6 +177,49 @@ static void a_drop_without_the_collection(void) {
     call_close(db);
 }
 
+/* Many collections: each has its own, whatever is dropped of the others. */
+static void many_collections(void) {
+    db = call_open(NULL);
+    char name[32], index[32];
+    bson_t *keys = bson_from_text("{'u':1}");
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < 700; i++) {
+            snprintf(name, sizeof name, "c%d", i);
+            snprintf(index, sizeof index, "i%d.%d", i, round);
+            CHECK_OK(tansu_index_declare(db, NULL, name, index, document_of(keys),
+                                         TANSU_NO_DOCUMENT, NULL, NULL, &call_error),
+                     &call_error);
+        }
+    bson_destroy(keys);
+    for (int round = 0; round < 2; round++) {
+        tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+        for (int i = 0; i < 700; i += 3) {
+            snprintf(name, sizeof name, "c%d", i);
+            snprintf(index, sizeof index, "i%d.1", i);
+            CHECK_OK(tansu_index_drop(db, txn, name, index, &call_error), &call_error);
+        }
+        if (round == 0)
+            tansu_txn_abort(txn);
+        else
+            CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
+        for (int i = 0; i < 700; i++) {
+            snprintf(name, sizeof name, "c%d", i);
+            CHECK_OK(call_ensure(db, NULL, name, NULL), &call_error);
+            const char *list = call_indexes(db, NULL, name), *at = list;
+            for (int k = 0; k < 3; k++) {
+                bool gone = round == 1 && k == 1 && i % 3 == 0;
+                snprintf(index, sizeof index, "\"i%d.%d\"", i, k);
+                const char *found = strstr(list, index);
+                if (!CHECK((found == NULL) == gone && (gone || found > at)))
+                    check_note("%s of %s: %s", index, name, list);
+                at = gone ? at : found;
+            }
+            CHECK_OK(tansu_collection_drop(db, NULL, name, &call_error), &call_error);
+        }
+    }
+    call_close(db);
+}
+
 int main(void) {
     RUN(every_creation_makes_them);
     RUN(transactions_and_savepoints);
@@ -185,5 +229,6 @@ int main(void) {
     RUN(a_drop_that_is_rolled_back);
     RUN(another_definition_in_a_transaction);
     RUN(a_drop_without_the_collection);
+    RUN(many_collections);
     return check_finish();
 }

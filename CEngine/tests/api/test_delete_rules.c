@@ -352,15 +352,6 @@ static void references_are_replaced_and_listed(void) {
     call_close(db);
 }
 
-/* manifest_format -- the format in a database's MANIFEST. */
-static int manifest_format(const char *path) {
-    tansu_buffer text = TANSU_BUFFER_INIT;
-    file_read(folder_join(path, "MANIFEST"), &text);
-    int format = text.size > 6 ? atoi((const char *)text.data + 6) : 0;
-    tansu_buffer_free(&text);
-    return format;
-}
-
 /* check_kept -- whether a database has its rules, which are tried in a transaction. */
 static void check_kept(tansu_db *db) {
     tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
@@ -377,7 +368,6 @@ static void check_at(const char *path) {
     tansu_db *db = call_open(path);
     check_kept(db);
     call_close(db);
-    CHECK_INT(16, manifest_format(path) & 16);
 }
 
 /* append -- a writer of a dump. */
@@ -412,9 +402,7 @@ static void references_are_kept_everywhere(void) {
     char path[400], other[400];
     snprintf(path, sizeof path, "%s", path_in(folder, "db"));
     tansu_db *db = call_open(path);
-    CHECK_INT(1, manifest_format(path));
     fill(db, true);
-    CHECK_INT(17, manifest_format(path));
     /* In the log only, as after a kill; in a checkpoint; in both. */
     snprintf(other, sizeof other, "%s", path_in(folder, "killed"));
     folder_copy(path, other);

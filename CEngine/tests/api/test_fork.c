@@ -62,6 +62,8 @@ static void use_database(tansu_db *db, tansu_txn *txn) {
     REFUSED(tansu_collection_drop(db, txn, "c", error));
     REFUSED(tansu_collection_rename(db, txn, "c", "d", error));
     REFUSED(tansu_collection_list(db, txn, &b, error));
+    REFUSED(tansu_collection_info(db, txn, "c", &b, error));
+    REFUSED(tansu_collection_referrers(db, txn, "c", &b, error));
     REFUSED(tansu_save(db, txn, "c", &one, 1, TANSU_SAVE, &b, error));
     REFUSED(call_save(db, txn, "c", TANSU_INSERT, "{'a': 1}"));
     REFUSED(tansu_update(db, txn, "c", none, set, none, &b, error));
@@ -124,6 +126,7 @@ static void use_all(const handles *h) {
 
     REFUSED(tansu_txn_start(h->writing, error));
     REFUSED(tansu_savepoint_begin(h->writing, error));
+    REFUSED(tansu_txn_check_documents(h->writing, error));
     REFUSED(tansu_savepoint_release(h->writing, error));
     REFUSED(tansu_savepoint_roll_back(h->writing, error));
     REFUSED(tansu_cursor_next(h->cursor, &document, error));

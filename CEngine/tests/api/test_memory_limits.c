@@ -292,11 +292,60 @@ static void a_transaction_counts_its_blocks(void) {
     call_close(db);
 }
 
+/* open_feed -- from now on, of one collection (NULL: of all). */
+static tansu_feed *open_feed(tansu_db *db, const char *options) {
+    bson_t *o = bson_from_text(options);
+    tansu_feed *feed = NULL;
+    CHECK_OK(tansu_feed_open(db, TANSU_FEED_NOW, document_of(o), &feed, &call_error), &call_error);
+    if (o != NULL)
+        bson_destroy(o);
+    return feed;
+}
+
+/* A feed takes memory for the collections that it delivers, not for all that there are. */
+static void a_feed_among_many_collections(void) {
+    tansu_db *db = call_open(NULL);
+    char name[32];
+    tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(name, sizeof name, "c%d", i);
+        CHECK_OK(call_ensure(db, txn, name, NULL), &call_error);
+    }
+    CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
+    size_t before = fault_allocated();
+    tansu_feed *one = open_feed(db, "{'collections':['c4321','c7']}"), *all = open_feed(db, NULL);
+    CHECK_STATUS(TANSU_OK, call_save(db, NULL, "c5", TANSU_SAVE, "{'_id':1}"));
+    CHECK_STATUS(TANSU_OK, call_save(db, NULL, "c7", TANSU_SAVE, "{'_id':2}"));
+    uint64_t sequence;
+    CHECK_OK(tansu_feed_skip(all, 0, &sequence, &call_error), &call_error);
+    tansu_change change;
+    tansu_change_init(&change);
+    CHECK_OK(tansu_feed_next(one, 0, &change, &call_error), &call_error);
+    CHECK_TEXT("c7", change.collection);
+    CHECK_STATUS(TANSU_DONE, tansu_feed_next(one, 0, &change, &call_error));
+    CHECK_STATUS(TANSU_DONE, tansu_feed_next(all, 0, &change, &call_error));
+    size_t took = fault_allocated() - before;
+    if (fault_has_memory() && !CHECK(took < 200000))
+        check_note("%zu bytes", took);
+    /* The feed of all collections goes on after what it has skipped. */
+    CHECK_STATUS(TANSU_OK, tansu_collection_rename(db, NULL, "c5", "d5", &call_error));
+    CHECK_STATUS(TANSU_OK, call_save(db, NULL, "c9", TANSU_SAVE, "{'_id':3}"));
+    CHECK_STATUS(TANSU_OK, tansu_collection_rename(db, NULL, "c9", "c4321x", &call_error));
+    CHECK_OK(tansu_feed_next(all, 0, &change, &call_error), &call_error);
+    CHECK_TEXT("c5", change.collection);
+    CHECK_OK(tansu_feed_next(all, 0, &change, &call_error), &call_error);
+    CHECK_TEXT("c9", change.collection);
+    tansu_feed_close(one);
+    tansu_feed_close(all);
+    call_close(db);
+}
+
 int main(void) {
     RUN(calls_keep_to_their_memory);
     RUN(limits_are_options_and_a_hint);
     RUN(long_lists_of_record_ids_become_scans);
     RUN(transactions_keep_to_their_memory);
     RUN(a_transaction_counts_its_blocks);
+    RUN(a_feed_among_many_collections);
     return check_finish();
 }

@@ -31,12 +31,31 @@ typedef enum fate {
     FATE_PARENT_LINKED,  /* and a symbolic link to another place is there */
     FATE_LOG_REPLACED,   /* the folder `log` is of another database */
     FATE_INDEX_REPLACED, /* the folder `index` is of another database */
+    /* The folders stay, and a handle that writes says so. */
+    FATE_FILES_REPLACED,    /* by others of the same names, as rsync does */
+    FATE_FILES_OVERWRITTEN, /* as cp does */
+    FATE_OLDER_FILES,       /* with those of an older copy of the same database */
+    FATE_MANIFEST_REMOVED,
+    FATE_SEGMENTS_REMOVED,
     FATES
 } fate;
 
-static const char *const fate_names[] = {"moved",         "removed",      "replaced",
-                                         "restored",      "linked",       "parent moved",
-                                         "parent linked", "log replaced", "index replaced"};
+#define FOLDER_FATES FATE_FILES_REPLACED
+
+static const char *const fate_names[] = {"moved",
+                                         "removed",
+                                         "replaced",
+                                         "restored",
+                                         "linked",
+                                         "parent moved",
+                                         "parent linked",
+                                         "log replaced",
+                                         "index replaced",
+                                         "files replaced",
+                                         "files overwritten",
+                                         "older files",
+                                         "MANIFEST removed",
+                                         "segments removed"};
 
 /* Paths in a folder for a test. `watched`: what must stay as it is after the folder's fate. */
 typedef struct place {
@@ -83,6 +102,13 @@ static void replace_part(place *p, const char *name) {
     strcat(p->watched, name);
 }
 
+/* in_folders -- runs a shell command with the database's folder, and another one. */
+static void in_folders(const place *p, const char *other, const char *commands) {
+    char command[2048];
+    snprintf(command, sizeof command, "set -e; db=%s other=%s; %s", p->path, other, commands);
+    REQUIRE(system(command) == 0);
+}
+
 static void meet(place *p, fate f) {
     char beside[512];
     switch (f) {
@@ -107,13 +133,24 @@ static void meet(place *p, fate f) {
         break;
     case FATE_LOG_REPLACED: replace_part(p, "log"); break;
     case FATE_INDEX_REPLACED: replace_part(p, "index"); break;
+    case FATE_FILES_REPLACED:
+        in_folders(
+            p, p->other,
+            "cd $db; rm -f log/* index/* MANIFEST; cd $other; "
+            "for f in MANIFEST log/* index/*; do cp $f $db/$f.tmp; mv $db/$f.tmp $db/$f; done");
+        break;
+    case FATE_FILES_OVERWRITTEN: in_folders(p, p->other, "cp -r $other/. $db/"); break;
+    case FATE_OLDER_FILES: in_folders(p, p->aside, "cp -r $other/. $db/"); break;
+    case FATE_MANIFEST_REMOVED: in_folders(p, p->other, "rm $db/MANIFEST"); break;
+    case FATE_SEGMENTS_REMOVED: in_folders(p, p->other, "rm $db/log/*.seg"); break;
     case FATES: break;
     }
 }
 
 /* has_other -- whether a database is at the path after that. */
 static bool has_other(fate f) {
-    return f == FATE_REPLACED || f == FATE_RESTORED || f == FATE_LINKED || f == FATE_PARENT_LINKED;
+    return f == FATE_REPLACED || f == FATE_RESTORED || f == FATE_LINKED ||
+           f == FATE_PARENT_LINKED || f == FATE_FILES_REPLACED || f == FATE_FILES_OVERWRITTEN;
 }
 
 /* state_of -- a checksum of the names and bytes of all files at a path. */
@@ -145,6 +182,10 @@ static void check_other(const place *p, fate f) {
 /* One life of a handle: what it wrote before, and whether it waits for the disk. */
 static void live(fate f, tansu_durability durability, bool checkpointed) {
     place p = place_new();
+    if (f == FATE_OLDER_FILES) {
+        REQUIRE(other_process_save(p.path, "{'_id': 'oldest'}") == TANSU_OK);
+        folder_copy(p.path, p.aside);
+    }
     tansu_options options = call_options(p.path);
     options.durability = durability;
     tansu_db *db = call_open_with(&options);
@@ -165,8 +206,10 @@ static void live(fate f, tansu_durability durability, bool checkpointed) {
     CHECK_STATUS(TANSU_E_MOVED, tansu_checkpoint(db, NULL));
     CHECK_STATUS(TANSU_E_MOVED, tansu_sync(db, NULL));
     CHECK_STATUS(TANSU_E_MOVED, tansu_compact(db, NULL, NULL, NULL, NULL));
-    CHECK_TEXT("{ \"_id\" : \"old\" }", call_get(db, NULL, "c", "{'_id': 'old'}"));
-    CHECK_INT(1, call_count(db, NULL, "c", "{}"));
+    if (f != FATE_FILES_OVERWRITTEN && f != FATE_OLDER_FILES) {
+        CHECK_TEXT("{ \"_id\" : \"old\" }", call_get(db, NULL, "c", "{'_id': 'old'}"));
+        CHECK_INT(1, call_count(db, NULL, "c", "{}"));
+    }
     CHECK_STATUS(TANSU_E_MOVED, tansu_shutdown(db, &call_error));
     if (!CHECK(state == state_of(p.watched)))
         check_note("%s, durability %d", fate_names[f], (int)durability);
@@ -188,6 +231,8 @@ static void closing_without_another_write_touches_nothing_either(void) {
     for (int f = 0; f < FATES; f++) {
         place p = place_new();
         tansu_db *db = call_open(p.path);
+        if (f == FATE_OLDER_FILES)
+            folder_copy(p.path, p.aside);
         sample_fill(db);
         meet(&p, (fate)f);
         uint64_t state = state_of(p.watched);
@@ -207,6 +252,7 @@ static void what_a_large_transaction_writes_goes_to_the_old_folder(void) {
     tansu_db *db = call_open_with(&options);
     sample_fill(db);
     tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+    CHECK_OK(call_save(db, txn, "big", TANSU_SAVE, "{'_id': 999}"), &call_error);
     meet(&p, FATE_LINKED);
     uint64_t state = state_of(p.watched);
     for (int i = 0; i < 4000; i++) {
@@ -246,7 +292,7 @@ static void a_folder_that_comes_back_can_be_written_again(void) {
 }
 
 static void a_reader_of_another_process_says_so_when_it_refreshes(void) {
-    for (int f = 0; f < FATES; f++) {
+    for (int f = 0; f < FOLDER_FATES; f++) {
         place p = place_new();
         REQUIRE(other_process_save(p.path, "{'_id': 'old'}") == TANSU_OK);
         tansu_options options = call_options(p.path);

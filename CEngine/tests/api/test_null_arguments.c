@@ -94,6 +94,7 @@ static void transactions(void) {
     TAKES(sequence, tansu_txn_commit(txn, NULL, NULL));
     IGNORES(txn, tansu_txn_cancel(NULL));
     IGNORES(txn, tansu_txn_abort(NULL));
+    NEEDS(txn, tansu_txn_check_documents(NULL, NULL));
     NEEDS(txn, tansu_savepoint_begin(NULL, NULL));
     NEEDS(txn, tansu_savepoint_release(NULL, NULL));
     NEEDS(txn, tansu_savepoint_roll_back(NULL, NULL));
@@ -116,6 +117,14 @@ static void collections_and_indexes(void) {
     NEEDS(db, tansu_collection_list(NULL, NULL, &out, NULL));
     NEEDS(result, tansu_collection_list(db, NULL, NULL, NULL));
     TAKES(txn, tansu_collection_list(db, NULL, &out, NULL));
+    NEEDS(db, tansu_collection_info(NULL, NULL, "c", &out, NULL));
+    NEEDS(name, tansu_collection_info(db, NULL, NULL, &out, NULL));
+    NEEDS(result, tansu_collection_info(db, NULL, "c", NULL, NULL));
+    TAKES(txn, tansu_collection_info(db, NULL, "c", &out, NULL));
+    NEEDS(db, tansu_collection_referrers(NULL, NULL, "c", &out, NULL));
+    NEEDS(name, tansu_collection_referrers(db, NULL, NULL, &out, NULL));
+    NEEDS(result, tansu_collection_referrers(db, NULL, "c", NULL, NULL));
+    TAKES(txn, tansu_collection_referrers(db, NULL, "c", &out, NULL));
     NEEDS(db, tansu_dangling_references(NULL, NULL, NONE, &out, NULL));
     NEEDS(result, tansu_dangling_references(db, NULL, NONE, NULL, NULL));
     TAKES(txn, tansu_dangling_references(db, NULL, NONE, &out, NULL));
@@ -172,6 +181,9 @@ static void writing(void) {
     NEEDS(collection, tansu_remove(db, NULL, NULL, NONE, NONE, NULL, NULL));
     TAKES(txn, tansu_remove(db, NULL, "none", ID, NONE, NULL, NULL));
     TAKES(query, tansu_remove(db, NULL, "none", NONE, NONE, NULL, NULL));
+    const tansu_document nowhere = {NULL, 50};
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_remove(db, NULL, "c", nowhere, NONE, NULL, NULL));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_remove(db, NULL, "c", NONE, nowhere, NULL, NULL));
     TAKES(hints, tansu_remove(db, NULL, "none", ID, NONE, NULL, NULL));
     TAKES(removed, tansu_remove(db, NULL, "none", ID, NONE, NULL, NULL));
     NEEDS(db, tansu_remove_id(NULL, NULL, "c", ID, NULL, NULL));

@@ -192,8 +192,8 @@ static void opening_waits_for_another_process(void) {
 }
 
 static void every_call_that_needs_the_lock_names_its_holder(void) {
-    char *folder = sample_folder();
-    const char *new_folder = folder_join(folder, "new");
+    char *folder = sample_folder(), *beside = folder_new();
+    const char *new_folder = folder_join(beside, "new");
     pid_t child = hold_for(folder, 0, 600000);
     tansu_db *db = NULL;
     char json[600];
@@ -219,6 +219,7 @@ static void every_call_that_needs_the_lock_names_its_holder(void) {
     CHECK_STATUS(TANSU_E_LOCKED, maintenance_repair(folder, new_folder));
     CHECK(strstr(call_error.message, "open in this process; ") != NULL);
     call_close(db);
+    folder_end(beside);
     folder_end(folder);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
+#include "support/calls/maintenance_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/model/store_model.h"
@@ -13,6 +14,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- What is in it ---- */
@@ -330,6 +334,80 @@ static void leftovers_are_replaced(void) {
     folder_end(from);
 }
 
+/* check_refused -- no copy of a database can be made at a path in its folder. */
+static void check_refused(tansu_db *db, const char *to) {
+    tansu_options target = call_options(to);
+    tansu_db *copy = NULL;
+    for (int f = 0; f < 2; f++) {
+        CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, backup(db, to, backup_forms[f]));
+        if (!CHECK(strstr(call_error.message, "outside") != NULL))
+            check_note("%s: %s", to, call_error.message);
+    }
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT,
+                 tansu_clone(db, &target, NULL, NULL, &copy, &call_error));
+    char request[2000], *response = NULL;
+    snprintf(request, sizeof request, "{\"op\": \"dump\", \"to\": \"%s\"}", to);
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_execute_json(db, request, &response));
+    tansu_free(response);
+}
+
+static void a_symbolic_link_to_nothing_is_something(void) {
+    char *folder = folder_new(), *link = strdup(folder_join(folder, "link"));
+    char *store = strdup(folder_join(folder, "store"));
+    tansu_db *db = call_open(store), *copy = NULL;
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    REQUIRE(symlink("nowhere", link) == 0);
+    CHECK_STATUS(TANSU_E_EXISTS, backup(db, link, TANSU_BACKUP_FOLDER));
+    CHECK_STATUS(TANSU_E_EXISTS, backup(db, link, TANSU_BACKUP_FILE));
+    tansu_options target = call_options(link);
+    CHECK_STATUS(TANSU_E_EXISTS, tansu_clone(db, &target, NULL, NULL, &copy, &call_error));
+    call_close(db);
+    CHECK_STATUS(TANSU_E_EXISTS, tansu_repair(store, link, NULL, NULL, NULL, &call_error));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_repair(store, "", NULL, NULL, NULL, &call_error));
+    CHECK(strstr(call_error.message, "empty") != NULL);
+    free(store);
+    free(link);
+    folder_end(folder);
+}
+
+static void no_copy_is_made_in_the_folder_of_the_database(void) {
+    char *folder = folder_new(), *store = strdup(folder_join(folder, "store"));
+    char *link = strdup(folder_join(folder, "link")), here[1024];
+    tansu_db *db = call_open(store);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    REQUIRE(mkdir(folder_join(store, "mine"), 0755) == 0 && symlink(store, link) == 0 &&
+            getcwd(here, sizeof here) != NULL);
+    static const char *const names[] = {"a", "log/a", "mine/a", "./a/", "log/../a", "../link/a"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        check_refused(db, path_in(store, names[i]));
+    check_refused(db, path_in(link, "a"));
+    check_refused(db, path_in(link, "mine/a"));
+    /* An empty folder that is there stays. */
+    tansu_options target = call_options(path_in(store, "mine"));
+    tansu_db *copy;
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT,
+                 tansu_clone(db, &target, NULL, NULL, &copy, &call_error));
+    CHECK(file_exists(path_in(store, "mine")));
+    REQUIRE(chdir(store) == 0);
+    check_refused(db, "a");
+    check_refused(db, "mine/a");
+    REQUIRE(chdir(path_in(store, "mine")) == 0);
+    check_refused(db, "../a");
+    check_refused(db, "../../link/a");
+    CHECK_OK(backup(db, "../../beside", TANSU_BACKUP_FOLDER), &call_error);
+    REQUIRE(chdir(here) == 0);
+    /* Nor of a folder that is restored or salvaged. */
+    char *beside = strdup(folder_join(folder, "beside"));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, restore(beside, path_in(beside, "log/a")));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, maintenance_repair(beside, path_in(beside, "a")));
+    CHECK_OK(restore(beside, path_in(folder, "beside2")), &call_error);
+    call_close(db);
+    free(beside);
+    free(link);
+    free(store);
+    folder_end(folder);
+}
+
 int main(void) {
     RUN(a_backup_holds_what_the_database_held);
     RUN(a_memory_store_is_backed_up_as_well);
@@ -339,5 +417,7 @@ int main(void) {
     RUN(a_cancelled_task_leaves_nothing);
     RUN(what_is_there_is_not_touched);
     RUN(leftovers_are_replaced);
+    RUN(a_symbolic_link_to_nothing_is_something);
+    RUN(no_copy_is_made_in_the_folder_of_the_database);
     return check_finish();
 }

@@ -3,7 +3,6 @@
  * restore fails once, and the process ends at every call: the result is whole or not there.
  */
 #include "backup/backup.h"
-#include "backup/restore.h"
 #include "query/plan/partial_filter.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"

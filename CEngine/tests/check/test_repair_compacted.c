@@ -152,7 +152,7 @@ static const frame_header *last_frame(const tansu_buffer *bytes) {
     const frame_header *last = NULL;
     for (uint64_t at = SEGMENT_HEADER_SIZE; at + FRAME_HEADER_SIZE <= bytes->size;) {
         const frame_header *frame = (const frame_header *)(bytes->data + at);
-        if (!frame_magic_known(frame->magic))
+        if (frame->magic != FRAME_MAGIC)
             break;
         last = frame;
         at += frame->size;
@@ -265,7 +265,7 @@ static void blank_frames(const compacted_database *d, uint64_t first, uint64_t l
     file_read(segment_path(d->folder, 1), &bytes);
     for (uint64_t at = SEGMENT_HEADER_SIZE; at + FRAME_HEADER_SIZE <= bytes.size;) {
         const frame_header *frame = (const frame_header *)(bytes.data + at);
-        if (!frame_magic_known(frame->magic))
+        if (frame->magic != FRAME_MAGIC)
             break;
         REQUIRE(frame->size <= sizeof zeros);
         if (frame->sequence >= first && frame->sequence <= last)
@@ -299,7 +299,7 @@ static void deletions_count_that_compaction_has_dropped(void) {
 static const frame_header *frame_with(const tansu_buffer *bytes, uint64_t commit) {
     uint64_t at = SEGMENT_HEADER_SIZE;
     while (((const frame_header *)(bytes->data + at))->sequence != commit) {
-        REQUIRE(frame_magic_known(((const frame_header *)(bytes->data + at))->magic));
+        REQUIRE(((const frame_header *)(bytes->data + at))->magic == FRAME_MAGIC);
         at += ((const frame_header *)(bytes->data + at))->size;
     }
     return (const frame_header *)(bytes->data + at);

@@ -71,7 +71,7 @@ static char *forge(bool within, unsigned times) {
     tansu_buffer bytes = TANSU_BUFFER_INIT, frame = TANSU_BUFFER_INIT;
     file_read(folder_join(folder, "log/00000001.seg"), &bytes);
     uint64_t end = SEGMENT_HEADER_SIZE, last = 0;
-    while (end + FRAME_HEADER_SIZE <= bytes.size && frame_magic_known(load_u32(bytes.data + end))) {
+    while (end + FRAME_HEADER_SIZE <= bytes.size && load_u32(bytes.data + end) == FRAME_MAGIC) {
         last = load_u64(bytes.data + end + 16);
         end += load_u32(bytes.data + end + 8);
     }
@@ -79,7 +79,7 @@ static char *forge(bool within, unsigned times) {
     segment_header header, compacted, next;
     memcpy(&header, bytes.data, sizeof header);
     compacted = next = header;
-    compacted.format = LOG_FORMAT_COMPACTED; /* it has what the other one has */
+    compacted.kind = SEGMENT_COMPACTED; /* it has what the other one has */
     compacted.last = last;
     compacted.end = end;
     put_segment(folder, compacted, 3, bytes.data + SEGMENT_HEADER_SIZE, end - SEGMENT_HEADER_SIZE);

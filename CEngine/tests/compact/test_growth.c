@@ -297,6 +297,81 @@ static void openings_and_checkpoints_ask_for_compaction(void) {
     }
 }
 
+/* open_small -- a database whose segments are small. */
+static tansu_db *open_small(const char *folder) {
+    tansu_options options = call_options(folder);
+    options.segment_size = 1 << 20;
+    options.compaction_percent = 50;
+    options.durability = TANSU_DURABILITY_PROCESS;
+    return call_open_with(&options);
+}
+
+/* pass_through -- documents of a queue, or a collection of them, that are removed again. */
+static void pass_through(tansu_db *db, int run, int from) {
+    char json[64], name[16];
+    snprintf(name, sizeof name, "q%d", run);
+    for (int round = 0; round < 10; round++) {
+        tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+        for (int i = 0; i < 400; i++) {
+            snprintf(json, sizeof json, "{'_id': %d}", from + i);
+            CHECK_OK(call_save(db, txn, run % 2 == 0 ? "queue" : name, TANSU_SAVE, json),
+                     &call_error);
+        }
+        CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
+        if (run % 2 == 0)
+            CHECK_OK(call_remove(db, NULL, "queue", "{'_id': {'$gte': 0}}", NULL), &call_error);
+        else
+            CHECK_OK(tansu_collection_drop(db, NULL, name, &call_error), &call_error);
+    }
+}
+
+/* Removals of what lies behind documents that stay, so that their segments are never rewritten. A
+ * document before it stays removed, also when the indexes are made from the log. */
+static void removals_behind_documents_do_not_stay(void) {
+    char *folder = folder_new();
+    tansu_db *db = open_small(folder);
+    CHECK_OK(call_save(db, NULL, "queue", TANSU_SAVE, "{'_id': -1}"), &call_error);
+    save(db, "stays", 0, DOCUMENTS, 0);
+    save(db, "stays", DOCUMENTS, DOCUMENTS, 0);
+    pass_through(db, 0, 0);
+    CHECK_OK(call_save(db, NULL, "queue", TANSU_SAVE, "{'_id': -1, 'n': 2}"), &call_error);
+    pass_through(db, 0, 1000);
+    CHECK_OK(call_remove_id(db, NULL, "queue", "{'_id': -1}", NULL), &call_error);
+    call_close(db);
+    uint64_t first = 0, now = 0;
+    for (int run = 0; run < 2 * SESSIONS; run++) {
+        db = open_small(folder);
+        pass_through(db, run, 2000 + run * 1000);
+        call_close(db);
+        now = (uint64_t)tree_size(folder_join(folder, "log"));
+        first = run == 3 ? now : first;
+    }
+    if (!CHECK(now <= first + MB))
+        check_note("    %llu bytes, then %llu", (unsigned long long)first, (unsigned long long)now);
+    folder_remove(folder_join(folder, "index"));
+    db = open_small(folder);
+    CHECK_INT(0, call_count(db, NULL, "queue", "{}"));
+    CHECK_INT(2 * DOCUMENTS, call_count(db, NULL, "stays", "{}"));
+    maintenance_clean(db);
+    call_close(db);
+    folder_end(folder);
+}
+
+static void the_reserve_becomes_smaller_with_the_log(void) {
+    char *folder = folder_new();
+    tansu_db *db = open_default(folder, 50);
+    for (int i = 0; i < 8; i++)
+        save(db, "c", i * DOCUMENTS, DOCUMENTS, i);
+    call_close(db);
+    CHECK_INT(2 << 20, file_size(folder_join(folder, "log/reserve")));
+    db = open_default(folder, 50);
+    CHECK_OK(tansu_collection_drop(db, NULL, "c", &call_error), &call_error);
+    CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
+    call_close(db);
+    CHECK_INT(64 << 10, file_size(folder_join(folder, "log/reserve")));
+    folder_end(folder);
+}
+
 /* The index file has the blocks of indexes that are there no more. */
 static void the_index_file_becomes_smaller(void) {
     char *folder = folder_new();
@@ -331,6 +406,8 @@ int main(void) {
     RUN(sessions_beside_a_reader_do_not_make_the_files_grow);
     RUN(a_long_process_gives_back_what_it_removes);
     RUN(openings_and_checkpoints_ask_for_compaction);
+    RUN(removals_behind_documents_do_not_stay);
+    RUN(the_reserve_becomes_smaller_with_the_log);
     RUN(the_index_file_becomes_smaller);
     return check_finish();
 }

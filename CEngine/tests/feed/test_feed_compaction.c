@@ -191,6 +191,43 @@ static void a_number_before_lost_deletions_is_refused(void) {
     folder_end(folder);
 }
 
+/* Removals behind documents that stay are dropped where the insertion is: a number between them is
+ * refused, also after the next compaction, and by the next handle. */
+static void a_number_between_insertion_and_removal_is_refused(void) {
+    char *folder = folder_new();
+    tansu_options options = call_options(folder);
+    options.segment_size = 1 << 20;
+    tansu_db *db = call_open_with(&options);
+    save_many(db, "bees", 1);
+    save_many(db, "ants", 1);
+    uint64_t between = (uint64_t)call_statistic(db, "sequence");
+    CHECK_OK(call_remove(db, NULL, "ants", "{'_id': {'$gte': 0}}", NULL), &call_error);
+    CHECK_INT(0, call_count(db, NULL, "ants", "{}"));
+    feed_model before, after;
+    feed_model_read(&before, db, NULL);
+    CHECK_STATUS(TANSU_OK, status_from(db, between));
+    for (int round = 0; round < 3; round++) {
+        compact(db);
+        uint64_t newest = (uint64_t)call_statistic(db, "sequence");
+        CHECK_STATUS(TANSU_E_NOT_FOUND, status_from(db, between));
+        CHECK_STATUS(TANSU_OK, status_from(db, newest));
+        call_close(db);
+        db = call_open_with(&options);
+        CHECK_STATUS(TANSU_E_NOT_FOUND, status_from(db, between));
+        CHECK_STATUS(TANSU_OK, status_from(db, newest));
+        tansu_feed *all = feed_model_open_feed(db, 0, WHOLE);
+        feed_model_clear(&after);
+        feed_model_drain(&after, all, false, NULL);
+        CHECK(feed_model_equal(&after, &before));
+        tansu_feed_close(all);
+        CHECK_OK(call_save(db, NULL, "ants", TANSU_SAVE, "{'_id': 1}"), &call_error);
+        CHECK_OK(call_save(db, NULL, "ants", TANSU_SAVE, "{'_id': 1, 'n': 2}"), &call_error);
+        CHECK_OK(call_remove_id(db, NULL, "ants", "{'_id': 1}", NULL), &call_error);
+    }
+    call_close(db);
+    folder_end(folder);
+}
+
 static void a_dropped_collection_is_delivered_after_compaction(void) {
     tansu_db *db = call_open(NULL);
     save_many(db, "ants", 1);
@@ -264,6 +301,7 @@ static void a_feed_that_waits_pins_nothing(void) {
 
 int main(void) {
     RUN(a_number_before_lost_deletions_is_refused);
+    RUN(a_number_between_insertion_and_removal_is_refused);
     RUN(a_dropped_collection_is_delivered_after_compaction);
     RUN(a_feed_may_begin_while_a_compaction_is_at_work);
     RUN(a_feed_that_waits_pins_nothing);

@@ -98,7 +98,7 @@ static void sign(uint8_t *bytes, uint64_t size) {
     for (uint64_t at = SEGMENT_HEADER_SIZE; at + FRAME_HEADER_SIZE <= size;) {
         frame_header header;
         memcpy(&header, bytes + at, sizeof header);
-        if (!frame_magic_known(header.magic) || header.size < FRAME_HEADER_SIZE ||
+        if (header.magic != FRAME_MAGIC || header.size < FRAME_HEADER_SIZE ||
             header.size > size - at)
             return;
         header.crc = (uint32_t)crc32_z(seed, bytes + at + 8, header.size - 8);

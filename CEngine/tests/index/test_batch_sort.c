@@ -1,7 +1,7 @@
 /*
  * test_batch_sort.c -- sorting byte strings against qsort() with memcmp().
  */
-#include "index/batch_sort.h"
+#include "index/index_batch.h"
 #include "support/check.h"
 #include "support/random/random.h"
 

@@ -1,7 +1,7 @@
 /*
  * test_block_store_format.c -- the block store's file is a Tokyo Cabinet hash database: what we
- * write, Tokyo Cabinet reads, and what it wrote, we read; also in the other byte order, and after
- * its process was killed in the middle of a transaction.
+ * write, Tokyo Cabinet reads, and what it wrote, we read. Skipped where Tokyo Cabinet writes numbers
+ * in the other byte order than Debian's.
  */
 #include "index/block_store/block_store.h"
 #include "support/check.h"
@@ -23,7 +23,7 @@
 #define VALUE_MOST 9000
 
 static tansu_error error;
-static char path[1024], wal[1040]; /* in a temporary folder */
+static char path[1024]; /* in a temporary folder */
 
 /* What the file should hold: the seed of each record's bytes; 0: there is none. */
 static uint32_t model[NUMBERS_MOST];
@@ -110,7 +110,7 @@ static void we_change(random_source *random, uint64_t numbers, unsigned changes)
 static TCHDB *theirs(int mode) {
     TCHDB *hdb = tchdbnew();
     REQUIRE(hdb != NULL && tchdbsetxmsiz(hdb, 0) &&
-            tchdbtune(hdb, 8191, 6, 12, HDBTLARGE)); /* as earlier versions of the library did */
+            tchdbtune(hdb, 8191, 6, 12, HDBTLARGE)); /* what ours has */
     if (!CHECK(tchdbopen(hdb, path, mode)))
         check_note("    Tokyo Cabinet: %s", tchdberrmsg(tchdbecode(hdb)));
     return hdb;
@@ -241,74 +241,10 @@ static void free_blocks_are_used_again_whoever_freed_them(void) {
     they_hold(400);
 }
 
-/* turn -- the bytes of a number, in the other order. */
-static void turn(uint8_t *at, unsigned size) {
-    for (unsigned i = 0; i < size / 2; i++) {
-        uint8_t byte = at[i];
-        at[i] = at[size - 1 - i];
-        at[size - 1 - i] = byte;
-    }
-}
-
-/* turn_file -- a closed file, which is big-endian here, as a Tokyo Cabinet for another order has
- * it. */
-static void turn_file(bool to_little) {
-    tansu_buffer file = TANSU_BUFFER_INIT;
-    file_read(path, &file);
-    uint8_t *f = file.data;
-    uint64_t end = to_little ? load_be64(f + 56) : load_u64(f + 56);
-    uint64_t buckets = to_little ? load_be64(f + 40) : load_u64(f + 40);
-    uint64_t at = to_little ? load_be64(f + 64) : load_u64(f + 64);
-    for (int i = 0; i < 4; i++)
-        turn(f + 40 + 8 * i, 8);
-    for (uint64_t i = 0; i < buckets; i++)
-        turn(f + 256 + 8 * i, 8);
-    while (at < end) {
-        uint8_t *r = f + at;
-        if (r[0] == 0xB0) {
-            uint32_t size = to_little ? load_be32(r + 1) : load_u32(r + 1);
-            turn(r + 1, 4);
-            at += size;
-            continue;
-        }
-        REQUIRE(r[0] == 0xC8);
-        unsigned padding = to_little ? (unsigned)r[18] << 8 | r[19] : (unsigned)r[19] << 8 | r[18];
-        turn(r + 2, 8);
-        turn(r + 10, 8);
-        turn(r + 18, 2);
-        const uint8_t *p = r + 20;
-        uint64_t body = 0;
-        for (int number = 0; number < 2; number++) {
-            unsigned shift = 0;
-            for (; *p >= 128; p++, shift += 7)
-                body += (uint64_t)(uint8_t) ~*p << shift;
-            body += (uint64_t)*p++ << shift;
-        }
-        at += (uint64_t)(p - r) + body + padding;
-    }
-    CHECK_INT(end, at);
-    file_write(path, file.data, file.size);
-    tansu_buffer_free(&file);
-}
-
-static void the_other_byte_order_is_kept(void) {
-    start();
-    random_source random = random_start(14);
-    they_change(&random, 500, 300, true);
-    for (int round = 0; round < 3 && check_failures() == 0; round++) {
-        turn_file(true);
-        we_hold(500);
-        we_change(&random, 500, 200);
-        we_hold(500);
-        turn_file(false);
-        they_hold(500);
-    }
-}
-
 /* ---- Killed while Tokyo Cabinet was writing ---- */
 
-/* leave_unfinished -- a process of an earlier version is killed in the middle of a transaction. */
-static void leave_unfinished(uint64_t seed, unsigned changes) {
+/* leave_unfinished -- a process is killed in the middle of a transaction of Tokyo Cabinet. */
+static void leave_unfinished(uint64_t seed) {
     pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
@@ -316,7 +252,7 @@ static void leave_unfinished(uint64_t seed, unsigned changes) {
         TCHDB *hdb = theirs(HDBOWRITER);
         if (!tchdbtranbegin(hdb))
             _exit(3);
-        for (unsigned i = 0; i < changes; i++)
+        for (unsigned i = 0; i < 300; i++)
             they_put(hdb, random_below(&random, 500),
                      random_chance(&random, 25) ? 0 : (uint32_t)random_next(&random) | 1);
         raise(SIGKILL);
@@ -326,37 +262,21 @@ static void leave_unfinished(uint64_t seed, unsigned changes) {
     CHECK(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
 }
 
-static void an_unfinished_transaction_of_theirs_is_taken_back(void) {
-    int rounds = (int)random_rounds("TANSU_ROUNDS", 12);
+/* What is half written by them is no file of ours: it is rebuilt from the log. */
+static void an_unfinished_transaction_of_theirs_is_corrupt(void) {
     start();
     random_source random = random_start(15);
     they_change(&random, 500, 400, true);
-    for (int round = 0; round < rounds && check_failures() == 0; round++) {
-        leave_unfinished(random_next(&random), round % 4 == 0 ? 0 : 300);
-        CHECK(file_exists(wal));
-        /* A part of one more item, which says that it has more bytes than there are. */
-        uint8_t item[52] = {0};
-        store_be32(item + 8, 100);
-        int torn = round % 3 == 0 ? 0 : 1 + (int)random_below(&random, sizeof item - 1);
-        int fd = open(wal, O_WRONLY | O_APPEND);
-        REQUIRE(fd >= 0 && write(fd, item, (size_t)torn) == torn);
-        close(fd);
+    leave_unfinished(random_next(&random));
+    for (int read_only = 0; read_only < 2; read_only++) {
         block_store *bs = NULL;
-        CHECK_STATUS(TANSU_E_READ_ONLY,
-                     block_store_open(&fs_system, path, BLOCK_STORE_READ_ONLY, &bs, &error));
-        bs = ours(0);
-        CHECK(!file_exists(wal));
-        CHECK_OK(block_store_close(bs, &error), &error);
-        we_hold(500);
-        they_hold(500);
-        we_change(&random, 500, 100);
-        we_hold(500);
-        they_hold(500);
+        CHECK_STATUS(
+            TANSU_E_CORRUPT,
+            block_store_open(&fs_system, path, read_only ? BLOCK_STORE_READ_ONLY : 0, &bs, &error));
     }
 }
 
-/* A file that we are writing is none for Tokyo Cabinet, nor for an earlier version of the
- * library. */
+/* A file that we are writing is none for Tokyo Cabinet. */
 static void they_refuse_a_file_that_is_being_written(void) {
     start();
     random_source random = random_start(16);
@@ -373,15 +293,31 @@ static void they_refuse_a_file_that_is_being_written(void) {
     they_hold(100);
 }
 
+/* same_byte_order -- whether Tokyo Cabinet writes big-endian numbers here. */
+static bool same_byte_order(void) {
+    tansu_buffer file = TANSU_BUFFER_INIT;
+    TCHDB *hdb = theirs(HDBOWRITER | HDBOCREAT);
+    REQUIRE(tchdbclose(hdb));
+    tchdbdel(hdb);
+    file_read(path, &file);
+    bool same = load_be64(file.data + 40) == 8191;
+    tansu_buffer_free(&file);
+    unlink(path);
+    return same;
+}
+
 int main(void) {
     char *folder = folder_new();
     snprintf(path, sizeof path, "%s/blocks.tch", folder);
-    snprintf(wal, sizeof wal, "%s.wal", path);
+    if (!same_byte_order()) {
+        check_note("skipped: Tokyo Cabinet writes little-endian numbers here");
+        folder_end(folder);
+        return check_finish();
+    }
     RUN(both_read_what_the_other_wrote);
     RUN(a_file_with_more_buckets_is_one_of_theirs_too);
     RUN(free_blocks_are_used_again_whoever_freed_them);
-    RUN(the_other_byte_order_is_kept);
-    RUN(an_unfinished_transaction_of_theirs_is_taken_back);
+    RUN(an_unfinished_transaction_of_theirs_is_corrupt);
     RUN(they_refuse_a_file_that_is_being_written);
     folder_end(folder);
     return check_finish();

@@ -104,7 +104,7 @@ static void holds_all(tree_store *store, const tree *built, const index_definiti
     uint64_t total = 0;
     CHECK_OK(tree_visit(store, built, NULL, &error), &error);
     for (uint32_t i = 0; i < count; i++) {
-        REQUIRE(index_entries_make(&entries, definition, NULL, bson_get_data(&documents[i]),
+        REQUIRE(index_entries_make(&entries, definition, bson_get_data(&documents[i]),
                                    documents[i].len, i, &error) == TANSU_OK);
         for (uint32_t k = 0; k < entries.count; k++) {
             const uint8_t *key = entries.bytes.data + entries.list[k].offset;

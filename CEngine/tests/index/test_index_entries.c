@@ -4,7 +4,6 @@
  */
 #include "bson/key_decode.h"
 #include "index/definition.h"
-#include "index/index_finder.h"
 #include "index/type_tag.h"
 #include "support/check.h"
 #include "support/random/random_bson.h"
@@ -320,9 +319,9 @@ static void entries_are_the_models(void) {
             bson_t *doc = random_document(&source);
             uint64_t rid = random_next(&source) & MAX_RID;
             REQUIRE(model_make(&model, definition, doc, rid));
-            CHECK_OK(index_entries_make(&entries, definition, NULL, bson_get_data(doc), doc->len,
-                                        rid, &error),
-                     &error);
+            CHECK_OK(
+                index_entries_make(&entries, definition, bson_get_data(doc), doc->len, rid, &error),
+                &error);
             bool same = CHECK_INT(model.count, entries.count);
             same &= CHECK(model.multikey == entries.multikey);
             for (uint32_t k = 0; same && k < entries.count; k++) {
@@ -345,98 +344,6 @@ static void entries_are_the_models(void) {
     index_entries_free(&entries);
     for (uint32_t i = 0; i < MOST_ENTRIES; i++)
         tansu_buffer_free(&model.entries[i]);
-}
-
-/* add_similar -- appends an element that is mostly the usual one, and otherwise absent, a number or
- * an array of documents. */
-static void add_similar(random_source *r, bson_t *doc, const char *key, bool document) {
-    bson_t below, in_array;
-    if (random_chance(r, 10))
-        return;
-    if (document ? random_chance(r, 10) : random_chance(r, 80)) {
-        bson_append_int32(doc, key, -1, (int32_t)random_below(r, 50));
-    } else if (random_chance(r, 10)) {
-        bson_append_array_begin(doc, key, -1, &below);
-        for (uint64_t i = 0, count = random_below(r, 4); i < count; i++) {
-            bson_append_document_begin(&below, "0", 1, &in_array);
-            bson_append_int32(&in_array, random_chance(r, 50) ? "a" : "b", 1, (int32_t)i);
-            bson_append_document_end(&below, &in_array);
-        }
-        bson_append_array_end(doc, &below);
-    } else {
-        bson_append_document_begin(doc, key, -1, &below);
-        if (!random_chance(r, 10))
-            bson_append_utf8(&below, "0", 1, "text of some length", (int)random_below(r, 19));
-        if (!random_chance(r, 10))
-            bson_append_int32(&below, "a", 1, (int32_t)random_below(r, 50));
-        if (!random_chance(r, 20))
-            bson_append_int64(&below, "b", 1, (int64_t)random_next(r));
-        bson_append_document_end(doc, &below);
-    }
-}
-
-/* With a finder, which several indexes take in turn, and with a form, entries are the same. An
- * index that was dropped has left nothing to one whose definition has its memory. */
-static void a_finder_changes_nothing(void) {
-    static const char *const keys[] = {"{\"a\": 1}",        "{\"a.b\": 1}",
-                                       "{\"a.0\": -1}",     "{\"b\": 1, \"a.a\": 1}",
-                                       "{\"c\": 1}",        "{\"a.a\": 1, \"key.a\": 1}",
-                                       "{\"a.b.c\": 1}",    "{\"a longer key.b\": 1}",
-                                       "{\"a longer\": 1}", "{\"**\": 1}"};
-    static form form;
-    random_source r = random_start(3);
-    index_definition *definitions[3] = {NULL};
-    index_entries expected = {.count = 0}, entries = {.count = 0};
-    index_finder finder = {.trails = NULL};
-    unsigned with_form = 0, without_finder = 0, used = 0;
-    tansu_error error;
-    for (int i = 0; i < 60000; i++) {
-        /* One index for a while, others now and then. */
-        uint32_t which =
-            random_chance(&r, 90) ? (uint32_t)i / 500 % 3 : (uint32_t)random_below(&r, 3);
-        if (definitions[which] == NULL || random_below(&r, 300) == 0) {
-            index_definition_free(definitions[which]);
-            const char *text = keys[random_below(&r, sizeof keys / sizeof *keys)];
-            const char *options = strstr(text, "**") != NULL ? "{\"wildcard\": true}" : NULL;
-            REQUIRE(define("", text, options, &definitions[which], &error) == TANSU_OK);
-        }
-        const index_definition *definition = definitions[which];
-        bson_t doc = BSON_INITIALIZER;
-        add_similar(&r, &doc, "a", true);
-        add_similar(&r, &doc, "a longer key", true);
-        add_similar(&r, &doc, "b", false);
-        add_similar(&r, &doc, "c", false);
-        add_similar(&r, &doc, "key", true);
-        const uint8_t *bytes = bson_get_data(&doc);
-        bool fits;
-        CHECK_OK(form_check(&form, bytes, doc.len, &fits, &error), &error);
-        fits = fits && random_chance(&r, 50);
-        index_finder *found = index_finder_of(&finder, definition, fits ? &form : NULL);
-        with_form += fits && found != NULL;
-        without_finder += found == NULL;
-        used += found != NULL;
-        CHECK_OK(index_entries_make(&expected, definition, NULL, bytes, doc.len, 1, &error),
-                 &error);
-        CHECK_OK(index_entries_make(&entries, definition, found, bytes, doc.len, 1, &error),
-                 &error);
-        bool same = CHECK_INT(expected.count, entries.count) &&
-                    CHECK(expected.multikey == entries.multikey) &&
-                    CHECK_BYTES(expected.bytes.data, expected.bytes.size, entries.bytes.data,
-                                entries.bytes.size);
-        bson_destroy(&doc);
-        if (!same) {
-            check_note("document %d, index %s", i, definition->name);
-            break;
-        }
-    }
-    CHECK(with_form > 10000);
-    CHECK(without_finder > 1000);
-    CHECK(used > 30000);
-    for (size_t i = 0; i < 3; i++)
-        index_definition_free(definitions[i]);
-    index_finder_free(&finder);
-    index_entries_free(&expected);
-    index_entries_free(&entries);
 }
 
 /* comes_back -- whether a number's key gives it back, in both directions. */
@@ -512,9 +419,8 @@ static void long_arrays_come_out_sorted_and_once_each(void) {
             bson_append_int32(&array, "x", 1, (int32_t)number);
         }
         bson_append_array_end(&doc, &array);
-        CHECK_OK(
-            index_entries_make(&entries, definition, NULL, bson_get_data(&doc), doc.len, 1, NULL),
-            NULL);
+        CHECK_OK(index_entries_make(&entries, definition, bson_get_data(&doc), doc.len, 1, NULL),
+                 NULL);
         CHECK_INT(different + 1, entries.count);
         CHECK(entries.multikey);
         for (uint32_t i = 1; i < entries.count; i++) {
@@ -553,7 +459,7 @@ static tansu_status make_arrays(uint32_t first, uint32_t second, uint32_t size, 
     index_entries entries = {.count = 0};
     tansu_error error;
     tansu_status status =
-        index_entries_make(&entries, definition, NULL, bson_get_data(&doc), doc.len, 7, &error);
+        index_entries_make(&entries, definition, bson_get_data(&doc), doc.len, 7, &error);
     if (status != TANSU_OK)
         CHECK_TEXT("both", error.context);
     *count = entries.count;
@@ -585,9 +491,8 @@ static void nothing_missing_and_null_differ_as_documented(void) {
     CHECK_OK(define("", "{\"a.b\": 1}", NULL, &definition, NULL), NULL);
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
         bson_t *doc = bson_new_from_json((const uint8_t *)docs[i], -1, NULL);
-        CHECK_OK(
-            index_entries_make(&entries, definition, NULL, bson_get_data(doc), doc->len, 1, NULL),
-            NULL);
+        CHECK_OK(index_entries_make(&entries, definition, bson_get_data(doc), doc->len, 1, NULL),
+                 NULL);
         CHECK_INT(1, entries.count);
         uint8_t expected[6] = {kinds[i], 0, 0, 0, 0, 1 << TYPE_TAG_BITS};
         CHECK_BYTES(expected, 6, entries.bytes.data + entries.list[0].offset, entries.list[0].size);
@@ -622,7 +527,6 @@ int main(void) {
     RUN(definitions_are_read);
     RUN(definitions_that_make_no_sense_are_refused);
     RUN(entries_are_the_models);
-    RUN(a_finder_changes_nothing);
     RUN(numbers_come_back_from_their_keys);
     RUN(long_arrays_come_out_sorted_and_once_each);
     RUN(entries_of_one_document_are_bounded);

@@ -2,7 +2,7 @@
  * test_locations_stored.c -- the stored form of a chunk of the location table: what is encoded is
  * decoded to the same, and any bytes to locations, or to an error.
  */
-#include "index/locations_stored.h"
+#include "index/locations.h"
 #include "support/check.h"
 #include "support/random/random.h"
 #include "util/bytes.h"
@@ -94,7 +94,7 @@ static void any_words_are_kept(void) {
         }
 }
 
-/* What releases with META format 2 wrote. */
+/* The form of chunks that the other one would make no smaller. */
 static void chunks_of_eight_bytes_a_location_are_read(void) {
     random_source random = random_start(4);
     append_documents(&random, 64, 8);

@@ -75,10 +75,8 @@ static void put_block(making *m, uint32_t offset, uint32_t size, const void *sto
 }
 
 static void finish(making *m, const char *path) {
-    compressed_header header = {.format = LOG_FORMAT_COMPACTED,
-                                .table = COMPRESSED_BLOCKS + m->blocks.size,
-                                .count = m->count,
-                                .codecs = m->codecs};
+    compressed_header header = {
+        .table = COMPRESSED_BLOCKS + m->blocks.size, .count = m->count, .codecs = m->codecs};
     header.table_crc = checksum(seed_of(m), m->table.data, m->table.size);
     header.crc = checksum(seed_of(m), &header, sizeof header);
     m->header.crc = 0;

@@ -24,7 +24,7 @@ static char *forge(uint64_t last) {
     file_read(folder_join(folder, LOG_FILE), &bytes);
     segment_header header;
     memcpy(&header, bytes.data, sizeof header);
-    header.format = LOG_FORMAT_COMPACTED;
+    header.kind = SEGMENT_COMPACTED;
     header.last = last;
     header.end = bytes.size;
     header.crc = 0;

@@ -4,7 +4,7 @@
  * it returns a status, and never reads outside a segment or forever.
  */
 #include "index/block_store/block_store.h"
-#include "index/locations_stored.h"
+#include "index/locations.h"
 #include "log/format.h"
 #include "support/calls/call.h"
 #include "support/check.h"
@@ -49,7 +49,7 @@ static uint64_t next_record(const tansu_buffer *bytes, uint64_t at, uint64_t *fr
     at = at == 0 ? SEGMENT_HEADER_SIZE : at + load_u32(bytes->data + at);
     if (at < *frame_end)
         return at;
-    if (at + FRAME_HEADER_SIZE > bytes->size || !frame_magic_known(load_u32(bytes->data + at)))
+    if (at + FRAME_HEADER_SIZE > bytes->size || load_u32(bytes->data + at) != FRAME_MAGIC)
         return 0;
     *frame_end = at + load_u32(bytes->data + at + 8);
     return at + FRAME_HEADER_SIZE;

@@ -5,6 +5,8 @@
  */
 #include "log/format.h"
 #include "log/tail.h"
+#include "query/plan/partial_filter.h"
+#include "store/database.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* killed_in_second -- a killed database whose log has gone on to a second segment; *first: the
@@ -144,6 +147,44 @@ static void valid_frames_after_a_torn_end_are_set_aside(void) {
     tansu_buffer_free(&before);
     tansu_buffer_free(&kept);
     free(name);
+    folder_end(folder);
+}
+
+/* killed_write -- the system's, which ends the process in the middle of a copy. */
+static ssize_t killed_write(int fd, const void *bytes, size_t size, off_t offset) {
+    if (size >= 256 * 1024 && offset > 0)
+        _exit(7);
+    return fs_system.write(fd, bytes, size, offset);
+}
+
+/* A copy that is not complete does not lie there under a segment's name. */
+static void a_copy_that_is_interrupted_leaves_nothing(void) {
+    uint64_t first;
+    char *folder = killed_in_second(TANSU_DURABILITY_PROCESS, &first);
+    tail_file_lose_power(folder_join(folder, "log"), false);
+    file_flip(folder_join(folder, "log/00000001.seg"), 500000, 3);
+    uint64_t size = file_size(folder_join(folder, "log/00000001.seg"));
+    for (int i = 0; i < 2; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            fs calls = fs_system;
+            calls.write = killed_write;
+            tansu_options options = call_options(folder);
+            database *db;
+            database_open(&options, &calls, &query_filters, &db, NULL);
+            _exit(0);
+        }
+        int result;
+        REQUIRE(waitpid(child, &result, 0) == child);
+        CHECK(WIFEXITED(result) && WEXITSTATUS(result) == 7);
+        CHECK(!file_exists(folder_join(folder, "set-aside/00000001.seg")));
+    }
+    tansu_db *db = call_open(folder);
+    CHECK(maintenance_clean(db));
+    call_close(db);
+    CHECK_INT(size, file_size(folder_join(folder, "set-aside/00000001.seg")));
+    CHECK(!file_exists(folder_join(folder, "set-aside/00000001.seg.1")));
+    CHECK(!file_exists(folder_join(folder, "set-aside/copy.part")));
     folder_end(folder);
 }
 
@@ -312,6 +353,7 @@ int main(void) {
     RUN(a_segment_without_its_first_block_is_refused);
     RUN(a_killed_log_that_lost_its_end_is_refused);
     RUN(valid_frames_after_a_torn_end_are_set_aside);
+    RUN(a_copy_that_is_interrupted_leaves_nothing);
     RUN(after_a_failed_sync_what_was_only_written_may_be_lost);
     RUN(marks_that_were_lost_prove_nothing);
     RUN(an_end_that_old_marks_tell_of_is_written_again);

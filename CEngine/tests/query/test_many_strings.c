@@ -5,8 +5,8 @@
  *
  * TANSU_SEED=n repeats a run, TANSU_ROUNDS=n is how many sets of strings are tried (300).
  */
+#include "query/match/merged_test.h"
 #include "query/match/string_operands.h"
-#include "query/match/string_search.h"
 #include "support/calls/query_calls.h"
 #include "support/check.h"
 #include "support/random/random.h"

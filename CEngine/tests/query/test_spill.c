@@ -12,7 +12,7 @@
  * TANSU_SEED=n repeats a run, TANSU_ROUNDS=n is how many databases are compared (15).
  */
 #include "api/handles.h"
-#include "query/exec/spill.h"
+#include "query/exec/external_sort.h"
 #include "query/plan/partial_filter.h"
 #include "store/database_internal.h"
 #include "support/calls/call.h"

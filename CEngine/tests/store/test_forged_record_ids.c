@@ -46,7 +46,7 @@ static void forge(const char *path, uint64_t rid) {
     uint32_t seed = (uint32_t)crc32_z(0, ((segment_header *)(void *)bytes.data)->uuid, 16);
     uint64_t frame = 0, record = 0;
     for (uint64_t at = SEGMENT_HEADER_SIZE;
-         at + FRAME_HEADER_SIZE < bytes.size && frame_magic_known(load_u32(bytes.data + at));
+         at + FRAME_HEADER_SIZE < bytes.size && load_u32(bytes.data + at) == FRAME_MAGIC;
          at += load_u32(bytes.data + at + 8)) {
         uint64_t end = at + load_u32(bytes.data + at + 8);
         for (uint64_t r = at + FRAME_HEADER_SIZE; r < end; r += load_u32(bytes.data + r)) {

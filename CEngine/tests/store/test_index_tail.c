@@ -6,7 +6,6 @@
 #include "query/plan/partial_filter.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
-#include "store/index_tail/value_counts.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/calls/query_calls.h"
@@ -334,32 +333,6 @@ static void make_alike(const char *path, const char *left) {
     call_close(db);
 }
 
-/* Wherever a value is kept, it is not taken for another one. */
-static void values_that_are_kept_are_not_others(void) {
-    static const uint8_t bytes[VALUE_COUNT_BYTES + 1] = {1, 2, 3};
-    for (uint32_t size = 0; size <= VALUE_COUNT_BYTES; size++) {
-        for (uint8_t type = 0; type < 20; type++) {
-            value_count one = {.known = 0};
-            uint8_t other[VALUE_COUNT_BYTES] = {1, 2, 3};
-            doc_value value = {bytes, size, type}, longer = {bytes, size + 1, type};
-            doc_value next = {bytes, size, (uint8_t)(type + 1)}, changed = {other, size, type};
-            CHECK(!value_count_is(&one, &value));
-            value_count_set(&one, &value, size % 2 == 0);
-            CHECK(value_count_is(&one, &value) && value_count_is(&one, &changed));
-            CHECK_INT(1 + (size % 2 == 0), one.known);
-            CHECK(!value_count_is(&one, &longer) && !value_count_is(&one, &next));
-            for (uint32_t at = 0; at < size; at++) {
-                other[at] ^= 0x10;
-                CHECK(!value_count_is(&one, &changed));
-                other[at] ^= 0x10;
-            }
-            value_counts none = {0};
-            CHECK(value_counts_at(&none, &value) != NULL);
-            CHECK((value_counts_at(&none, &longer) != NULL) == (size < VALUE_COUNT_BYTES));
-        }
-    }
-}
-
 static void first_counts_distinguish_values(void) {
     static const char *const conditions[] = {"%s", "{'$gte': %s}", "{'$in': [%s, 'b']}"};
     char *folder = folder_new();
@@ -543,7 +516,6 @@ int main(void) {
     RUN(random_work_survives_kills);
     RUN(a_first_count_leaves_the_index);
     RUN(first_counts_are_those_of_a_table_scan);
-    RUN(values_that_are_kept_are_not_others);
     RUN(first_counts_distinguish_values);
     RUN(many_threads_use_the_indexes_first);
     RUN(readers_see_the_tail);

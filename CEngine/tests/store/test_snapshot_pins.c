@@ -352,7 +352,9 @@ static void who_keeps_more_than_the_limit_is_told_so(void) {
     tansu_txn *txn = call_begin(w.db, TANSU_TXN_READ);
     tansu_cursor *inner = call_cursor(w.db, txn, "c", "{}", NULL);
     tansu_cursor *cursor = call_cursor(w.db, NULL, "c", "{}", NULL);
+    tansu_cursor *done = call_cursor(w.db, NULL, "c", "{'none': 1}", NULL);
     tansu_document document;
+    CHECK_STATUS(TANSU_DONE, tansu_cursor_next(done, &document, &call_error));
     CHECK_OK(tansu_cursor_next(cursor, &document, &call_error), &call_error);
     CHECK_OK(tansu_cursor_next(inner, &document, &call_error), &call_error);
     work(&w, 6000, DOCUMENTS);
@@ -361,6 +363,8 @@ static void who_keeps_more_than_the_limit_is_told_so(void) {
     CHECK(call_statistic(w.db, "pinnedBytes") > LIVE / 2);
     CHECK_STATUS(TANSU_E_TOO_LARGE, tansu_cursor_next(cursor, &document, &call_error));
     CHECK(strstr(call_error.message, "max_pinned_bytes") != NULL);
+    CHECK_STATUS(TANSU_DONE, tansu_cursor_next(done, &document, &call_error));
+    tansu_cursor_close(done);
     CHECK_STATUS(TANSU_E_TOO_LARGE, tansu_cursor_next(inner, &document, &call_error));
     int64_t count;
     CHECK_STATUS(TANSU_E_TOO_LARGE, tansu_count(w.db, txn, "c", TANSU_NO_DOCUMENT,

@@ -7,7 +7,7 @@
  */
 #include "compact/compact.h"
 #include "query/util/deadline.h"
-#include "store/background/compactor.h"
+#include "store/background/background.h"
 #include "store/database_internal.h"
 #include "support/calls/call.h"
 #include "support/check.h"

@@ -18,16 +18,25 @@ extension Session {
         try BSONDecoder().decode(CollectionList.self, from: engine.collectionList()).collections
     }
 
-    /// What ``collections()`` has of one collection, without decoding the others; nil when there is none.
+    /// What ``collections()`` has of one collection, however many others there are; nil when there is none.
     package func collectionInfo(_ name: String) throws -> Database.CollectionInfo? {
-        let entry = try listed().first { $0["name"]?.stringValue == name }
-        return try entry.map { try BSONDecoder().decode(Database.CollectionInfo.self, from: $0) }
+        do {
+            try name.checkName()
+            return try BSONDecoder().decode(Database.CollectionInfo.self, from: engine.collectionInfo(name))
+        } catch let error as TansuError where error.code == .notFound || error.code == .invalidName {
+            return nil
+        }
     }
 
-    func collectionNames() throws -> [String] { try listed().compactMap { $0["name"]?.stringValue } }
+    /// The collections with references to a collection, which need not exist.
+    package func referrers(to name: String) throws -> [Database.CollectionInfo] {
+        try name.checkName()
+        return try BSONDecoder().decode(CollectionList.self, from: engine.referrers(to: name)).collections
+    }
 
-    private func listed() throws -> [BSONDocument] {
-        try engine.collectionList()["collections"]?.arrayValue?.compactMap(\.documentValue) ?? []
+    func collectionNames() throws -> [String] {
+        try engine.collectionList()["collections"]?.arrayValue?
+            .compactMap { $0.documentValue?["name"]?.stringValue } ?? []
     }
 
     func ensureCollection(_ name: String, compression: Database.CollectionCompression?) throws {

@@ -8,17 +8,16 @@ extension Database.Transaction {
     ///   - collection: The collection's name.
     ///   - body: Drops it, and creates it or renames another one to it.
     package func replacing(_ collection: String, _ body: () throws -> Void) throws {
-        let all = try collections()
-        var holders: [Database.CollectionInfo] = []
-        for info in all where info.name != collection {
-            var references = info.references
-            references.removeAll { $0.collection == collection }
-            guard references.count < info.references.count else { continue }
-            try setReferences(references, of: info.name)
-            holders.append(info)
+        let old = try session.collectionInfo(collection)
+        var holders = try session.referrers(to: collection)
+        holders.removeAll { $0.name.utf8.elementsEqual(collection.utf8) }
+        for holder in holders {
+            var references = holder.references
+            references.removeAll { $0.collection.utf8.elementsEqual(collection.utf8) }
+            try setReferences(references, of: holder.name)
         }
         try body()
-        if let old = all.first(where: { $0.name == collection }) {
+        if let old {
             if !old.references.isEmpty { try setReferences(old.references, of: collection) }
             if let timestamps = old.timestamps { try setTimestamps(timestamps, of: collection) }
         }

@@ -30,6 +30,10 @@ extension Database {
             engine.cancel()
         }
 
+        /// Checks documents by their checksums where they are read from now on, for copies of them: one that is not intact is
+        /// an error then. Other reads trust what was written.
+        package func checkDocuments() throws { try engine.checkDocuments() }
+
         /// The number of its commit, as ``Database/Change`` has it; nil until it is committed.
         package var commitSequence: Int? { engine.commitSequence }
 

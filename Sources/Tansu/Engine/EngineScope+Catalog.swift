@@ -7,6 +7,20 @@ extension EngineScope {
         return try document { tansu_collection_list($0, $1, $2, $3) }
     }
 
+    /// What the engine's list has of one collection.
+    ///
+    /// - Throws: `TansuError` with `.notFound`.
+    func collectionInfo(_ name: String) throws -> BSONDocument {
+        trackCatalog()
+        return try document { tansu_collection_info($0, $1, name, $2, $3) }
+    }
+
+    /// The part of the engine's list with references to a collection.
+    func referrers(to name: String) throws -> BSONDocument {
+        trackCatalog()
+        return try document { tansu_collection_referrers($0, $1, name, $2, $3) }
+    }
+
     /// Creates a collection unless it exists, and sets the options that are given.
     func ensureCollection(_ name: String, options: BSONDocument) throws {
         try options.withUnsafeBytes { options in

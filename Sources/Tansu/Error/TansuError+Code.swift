@@ -54,7 +54,7 @@ extension TansuError.Code {
     /// Corruption was detected; the context names file and offset. Restore a backup.
     public static let corrupt = Self(TANSU_E_CORRUPT)
 
-    /// The files are of a newer format than this library reads. Update the library.
+    /// The files are of another format than this library reads. Dump them with the version that wrote them, and load the dump.
     public static let version = Self(TANSU_E_VERSION)
 
     /// No such database, collection, index or document: check the name in the context. Or the changes after a resume

@@ -86,9 +86,7 @@ struct CollectionsCommand: ParsableCommand {
                 if let timestamps {
                     try opened.database.setTimestamps(timestamps ? Database.Timestamps() : nil, of: target.collection)
                 }
-                let info = try opened.database.collections().first {
-                    $0.name.utf8.elementsEqual(target.collection.utf8)
-                }
+                let info = try Session(opened.database).collectionInfo(target.collection)
                 let compression = info?.compression ?? .uncompressed
                 var result: BSONDocument = [
                     "collection": .string(target.collection), "created": .bool(!existed),

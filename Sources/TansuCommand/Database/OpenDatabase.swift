@@ -102,7 +102,7 @@ struct OpenDatabase {
 
     /// Whether a collection exists. Names are compared by their bytes, as the engine does.
     func hasCollection(_ name: String) throws -> Bool {
-        try database.collectionNames().contains { $0.utf8.elementsEqual(name.utf8) }
+        try Session(database).collectionInfo(name) != nil
     }
 
     private static func openingFailure(_ error: any Error, path: String, mode: Mode) -> CommandError {

@@ -18,9 +18,7 @@ struct ReplacingImport {
 
     /// - Returns: Nil when there is no such collection.
     init?(_ database: Database, of collection: String) throws {
-        guard let old = try database.collections().first(where: { $0.name.utf8.elementsEqual(collection.utf8) }) else {
-            return nil
-        }
+        guard let old = try Session(database).collectionInfo(collection) else { return nil }
         compression = old.compression
         timestamps = old.timestamps
         self.database = database

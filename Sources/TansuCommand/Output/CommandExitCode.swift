@@ -16,7 +16,7 @@ enum CommandExitCode: Int32, CaseIterable, Sendable {
     case software = 70
     /// Memory or another system resource is exhausted (EX_OSERR).
     case system = 71
-    /// The database is corrupt or has a newer format (EX_OSFILE).
+    /// The database is corrupt or has another format (EX_OSFILE).
     case corrupt = 72
     /// The database or file cannot be created (EX_CANTCREAT).
     case cannotCreate = 73
@@ -40,7 +40,7 @@ enum CommandExitCode: Int32, CaseIterable, Sendable {
         case .unavailable: "not supported by this version"
         case .software: "internal error; please report it"
         case .system: "out of memory or another system resource"
-        case .corrupt: "the database is corrupt or has a newer format"
+        case .corrupt: "the database is corrupt or has another format"
         case .cannotCreate: "the database or file cannot be created"
         case .inputOutput: "a read or a write failed, or the disk is full"
         case .temporary: "the database is locked, or a timeout expired; try again"

@@ -31,7 +31,7 @@ struct BagStore {
     }
 
     private func references() throws -> [Database.CollectionReference] {
-        try session.collections().first { $0.name == Self.members }?.references ?? []
+        try session.collectionInfo(Self.members)?.references ?? []
     }
 
     /// Declares that bags may have documents of some collections.

@@ -38,17 +38,16 @@
 
         /// The name of the collection; nil when there is none yet.
         package static func name(of collection: String, in session: Session) throws -> String? {
-            let all = try session.collections()
-            if let found = all.first(where: { leads($0, to: collection) }) { return found.name }
-            return all.first { $0.name == BlobLayout.attachments + collection && $0.target == nil }?.name
+            if let found = try leading(to: collection, session) { return found.name }
+            let info = try session.collectionInfo(BlobLayout.attachments + collection)
+            return info?.target == nil ? info?.name : nil
         }
 
         /// Creates the collection unless it exists. Not inside a savepoint.
         package static func create(for collection: String, in session: Session) throws {
-            let all = try session.collections()
-            guard !all.contains(where: { leads($0, to: collection) }) else { return }
+            guard try leading(to: collection, session) == nil else { return }
             let name = BlobLayout.attachments + collection
-            if let former = all.first(where: { $0.name == name })?.target {
+            if let former = try session.collectionInfo(name)?.target {
                 // The collection of its name was renamed.
                 try session.renameCollection(name, to: BlobLayout.attachments + former)
             }
@@ -57,8 +56,11 @@
             try BlobLayout.collection(name, session).ensureIndex("blobs", on: [BlobLayout.reference: .ascending])
         }
 
-        private static func leads(_ info: Database.CollectionInfo, to collection: String) -> Bool {
-            info.name.hasPrefix(BlobLayout.attachments) && info.target == collection
+        private static func leading(to collection: String, _ session: Session) throws -> Database.CollectionInfo? {
+            try session.referrers(to: collection).first { info in
+                info.name.utf8.starts(with: BlobLayout.attachments.utf8)
+                    && info.target.map { $0.utf8.elementsEqual(collection.utf8) } ?? false
+            }
         }
     }
 

@@ -86,6 +86,8 @@
             while position < wanted.count {
                 let some = wanted[position..<min(position + Self.fetchLimit, wanted.count)]
                 let page = try await collection.read { store in
+                    // A document that is damaged here ends the replication: no replica gets it.
+                    try store.transaction.checkDocuments()
                     let records = try store.documents(some.map(\.id))
                     var page: [(id: String, revisions: [(RevisionPath, RevisionBody)])] = []
                     var size = 0

@@ -37,6 +37,30 @@
             #expect(back.missingChecked == 3 && back.missingFound == 0)
         }
 
+        @Test("A document that is damaged in the source is no answer")
+        func damaged() async throws {
+            let folder = try TemporaryFolder()
+            let source = try Replica(Database(path: folder.path("a")))
+            try await source.people.save([["_id": "x", "name": "needle"]])
+            let leaves = try #require(try source.leaves()["x"])
+            let wanted = [DocumentRevisions(id: "x", revisions: leaves.map(\.revision))]
+            try await source.peer.fetch(wanted) { _ in }
+            // In place: the open database sees it too.
+            let file = URL(fileURLWithPath: folder.path("a")).appendingPathComponent("log/00000001.seg")
+            let place = try #require(try Data(contentsOf: file).range(of: Data("needle".utf8)))
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.seek(toOffset: UInt64(place.lowerBound))
+            try handle.write(contentsOf: Data("N".utf8))
+            try handle.close()
+            // What was checked once is trusted while the database is open.
+            let path = folder.path("a")
+            try source.database.close()
+            let again = try Replica(Database(path: path))
+            #expect(try again.documents()["x"]?["name"] == "Needle")
+            let error = await #expect(throws: TansuError.self) { try await again.peer.fetch(wanted) { _ in } }
+            #expect(error?.code == .corrupt)
+        }
+
         @Test("Ids that Swift takes as equal are those of different documents")
         func canonicallyEqual() async throws {
             let ids = ["\u{E9}", "e\u{301}"]

@@ -123,6 +123,8 @@ static const struct operation {
     {"dropCollection", command_drop_collection, COLLECTION, 0, IN_TRANSACTION},
     {"renameCollection", command_rename_collection, COLLECTION | TO, 0, IN_TRANSACTION},
     {"collections", command_collections, 0, 0, IN_TRANSACTION},
+    {"collectionInfo", command_collection_info, COLLECTION, 0, IN_TRANSACTION},
+    {"referrers", command_referrers, COLLECTION, 0, IN_TRANSACTION},
     {"danglingReferences", command_dangling_references, 0, OPTIONS, IN_TRANSACTION},
     {"transaction", NULL, COMMANDS, 0, ALONE},
     {"begin", command_begin, 0, MODE | DURABILITY, ALONE},

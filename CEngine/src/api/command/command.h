@@ -107,6 +107,8 @@ tansu_status command_create_collection(command *c, tansu_error *error);
 tansu_status command_drop_collection(command *c, tansu_error *error);
 tansu_status command_rename_collection(command *c, tansu_error *error);
 tansu_status command_collections(command *c, tansu_error *error);
+tansu_status command_collection_info(command *c, tansu_error *error);
+tansu_status command_referrers(command *c, tansu_error *error);
 tansu_status command_dangling_references(command *c, tansu_error *error);
 tansu_status command_stats(command *c, tansu_error *error);
 tansu_status command_refresh(command *c, tansu_error *error);

@@ -1,5 +1,5 @@
 /*
- * bson/validate/value_check.h -- checking single values, for validate.c and form.c.
+ * bson/validate/value_check.h -- checking single values, for validate.c and shape.c.
  */
 #ifndef TANSU_BSON_VALIDATE_VALUE_CHECK_H
 #define TANSU_BSON_VALIDATE_VALUE_CHECK_H

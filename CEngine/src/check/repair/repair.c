@@ -17,21 +17,15 @@
  */
 #include "check/repair/repair.h"
 
-#include "check/repair/repair_catalog.h"
-#include "check/repair/repair_frames.h"
-#include "check/repair/repair_history.h"
-#include "check/repair/repair_index_files.h"
-#include "check/repair/repair_problems.h"
-#include "check/repair/repair_rebuild.h"
-#include "check/repair/repair_replay.h"
-#include "check/repair/repair_report.h"
-#include "check/repair/repair_segments.h"
+#include "check/repair/repair_internal.h"
+#include "log/scan.h"
 #include "util/error.h"
 #include "util/lock_holder.h"
 #include "util/staging/staging.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- Folders ---- */
@@ -94,11 +88,28 @@ static tansu_status rebuild(repair *r, const char *folder, tansu_error *error) {
     return status == TANSU_OK ? closed : status;
 }
 
+/* note_nothing -- for listings that only ask whether there is a folder. */
+static bool note_nothing(void *context, const char *name) {
+    (void)context;
+    (void)name;
+    return false;
+}
+
+/* check_outside -- staging_check_outside() for the folder of a database, which
+ * repair_find_segments() finds out. */
+static tansu_status check_outside(const repair *r, const char *to, tansu_error *error) {
+    return r->calls->list(r->calls, r->log_folder, note_nothing, NULL) == 0
+               ? staging_check_outside(to, r->from, error)
+               : TANSU_OK;
+}
+
 /* run -- all phases. The report is written before the database is published: nothing can fail after
  * that. */
 static tansu_status run(repair *r, const char *to, staging *staged, tansu_buffer *report,
                         tansu_error *error) {
-    tansu_status status = staging_begin(staged, r->calls, to, true, error);
+    tansu_status status = check_outside(r, to, error);
+    if (status == TANSU_OK)
+        status = staging_begin(staged, r->calls, to, true, error);
     if (status == TANSU_OK)
         status = repair_find_segments(r, error);
     if (status == TANSU_OK)
@@ -120,18 +131,12 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
                              const index_filter_calls *filters, const tansu_options *settings,
                              tansu_progress progress, void *context, tansu_buffer *report,
                              tansu_error *error) {
-    size_t length = strlen(to);
-    while (length > 1 && to[length - 1] == '/')
-        length--;
-    char *parent = strndup(to, length);
-    char *slash = parent == NULL ? NULL : strrchr(parent, '/');
-    if (slash != NULL)
-        slash[slash == parent] = 0; /* the root is its own parent */
+    char *parent = fs_parent(to);
     repair r = {.calls = calls,
                 .filters = filters,
                 .settings = settings,
                 .from = from,
-                .temporary = slash == NULL ? "." : parent,
+                .temporary = parent,
                 .progress = progress,
                 .context = context,
                 .log_folder = fs_join(from, "log")};
@@ -157,4 +162,274 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
     free(parent);
     staging_end(&staged);
     return status;
+}
+
+/* ---- What all phases of a repair use: progress, and the names of segment files ---- */
+
+void repair_free(repair *r) {
+    for (size_t i = 0; i < r->record_count; i++)
+        tansu_buffer_free(&r->records[i].payload);
+    for (size_t i = 0; i < r->collection_count; i++)
+        free(r->collections[i].indexes);
+    for (size_t i = 0; i < r->segment_count; i++) {
+        free(r->segments[i].file);
+        if (r->segments[i].image >= 0)
+            r->calls->close(r->segments[i].image);
+    }
+    free(r->records);
+    catalog_end(&r->names, UINT64_MAX, NULL, NULL);
+    free(r->collections);
+    free(r->segments);
+    free(r->runs);
+    free(r->gaps);
+    free(r->marks);
+    free(r->orphans);
+    free(r->slices);
+    free(r->missing);
+    free(r->known_collections);
+    report_list_free(&r->suspects);
+    free(r->log_folder);
+    pending_free(&r->locations);
+    problem_list_free(&r->problems);
+}
+
+tansu_status repair_progress(repair *r, uint64_t work, tansu_error *error) {
+    r->done += work;
+    if (r->done > r->total)
+        r->done = r->total;
+    if (r->progress != NULL && !r->progress(r->context, r->done, r->total))
+        return error_set(error, TANSU_E_CANCELLED, r->from,
+                         "The repair was cancelled; no file of the new database is left");
+    return TANSU_OK;
+}
+
+/* leftover_file -- the file of a leftover; NULL when the number is that of a segment. */
+static const char *leftover_file(const repair *r, uint32_t number) {
+    for (size_t i = 0; number >= REPAIR_LEFTOVER && i < r->segment_count; i++)
+        if (r->segments[i].number == number)
+            return r->segments[i].file;
+    return NULL;
+}
+
+char *repair_segment_path(const repair *r, uint32_t number) {
+    const char *file = leftover_file(r, number);
+    return file != NULL ? fs_join(r->from, file) : segment_file(r->log_folder, number);
+}
+
+int repair_segment_open(const repair *r, uint32_t number) {
+    for (size_t i = 0; i < r->segment_count; i++)
+        if (r->segments[i].number == number && r->segments[i].image >= 0)
+            return fcntl(r->segments[i].image, F_DUPFD_CLOEXEC, 0);
+    char *path = repair_segment_path(r, number);
+    if (path == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    int fd = r->calls->open(r->calls, path, O_RDONLY, 0);
+    int problem = errno;
+    free(path);
+    errno = problem;
+    return fd;
+}
+
+void repair_segment_name(const repair *r, uint32_t number, char name[64]) {
+    const char *file = leftover_file(r, number);
+    if (file != NULL)
+        snprintf(name, 64, "%s", file);
+    else
+        segment_name(number, name);
+}
+
+/* ---- The report of a repair: counts, lists, and problems ---- */
+
+/* missing_documents_of -- documents that only the index files know. */
+static uint64_t missing_documents_of(const repair *r, uint32_t collection) {
+    const repair_known_collection *known = repair_known_collection_find(r, collection);
+    return known == NULL ? 0 : known->documents;
+}
+
+/* append_collection -- the counts of a collection. */
+static void append_collection(report_list *list, const char *name, uint64_t documents,
+                              const uint64_t suspects[REASON_COUNT], uint64_t lost) {
+    writer w;
+    size_t document = report_list_begin(list, &w);
+    writer_string(&w, "name", name);
+    writer_int64(&w, "documents", (int64_t)documents);
+    writer_int64(&w, "unprotected", (int64_t)suspects[REASON_UNPROTECTED]);
+    writer_int64(&w, "older", (int64_t)suspects[REASON_OLDER]);
+    writer_int64(&w, "uncertain", (int64_t)suspects[REASON_UNCERTAIN]);
+    writer_int64(&w, "lost", (int64_t)lost);
+    report_list_end(list, &w, document);
+}
+
+/* append_collections -- those of the new database, and those that only the index files know. */
+static void append_collections(const repair *r, writer *w, uint64_t sums[REASON_COUNT],
+                               uint64_t *lost) {
+    static const uint64_t none[REASON_COUNT];
+    report_list list = {.count = 0};
+    for (size_t i = 0; i < r->collection_count; i++) {
+        const repair_collection *c = &r->collections[i];
+        if (c->dropped)
+            continue;
+        for (int k = 0; k < REASON_COUNT; k++)
+            sums[k] += c->suspects[k];
+        uint64_t missing = missing_documents_of(r, c->id) + c->lost;
+        *lost += missing;
+        append_collection(&list, c->name, c->documents, c->suspects, missing);
+    }
+    for (size_t i = 0; i < r->known_count; i++) {
+        const repair_known_collection *known = &r->known_collections[i];
+        if (known->documents == 0 || repair_find_collection(r, known->collection) != NULL)
+            continue;
+        *lost += known->documents;
+        append_collection(&list, known->name, 0, none, known->documents);
+    }
+    report_list_append(&list, w, "byCollection");
+    report_list_free(&list);
+}
+
+tansu_status repair_report(repair *r, tansu_buffer *result, tansu_error *error) {
+    writer w = {.out = result};
+    uint64_t suspects[REASON_COUNT] = {0}, lost = 0;
+    size_t document = writer_begin(&w);
+    writer_int64(&w, "documents", (int64_t)r->documents);
+    writer_int64(&w, "unprotected", (int64_t)r->unprotected);
+    writer_int64(&w, "collections", (int64_t)r->collections_made);
+    writer_int64(&w, "indexes", (int64_t)r->indexes_made);
+    writer_int64(&w, "lostBytes", (int64_t)r->lost_bytes);
+    writer_int64(&w, "lostCommits", (int64_t)r->lost_commits);
+    append_collections(r, &w, suspects, &lost);
+    writer_int64(&w, "lostDocuments", (int64_t)lost);
+    writer_int64(&w, "olderDocuments", (int64_t)suspects[REASON_OLDER]);
+    writer_int64(&w, "uncertainDocuments", (int64_t)suspects[REASON_UNCERTAIN]);
+    report_list_append(&r->suspects, &w, "suspects");
+    problem_list_append(&r->problems, &w);
+    writer_end(&w, document);
+    return w.failed ? error_memory(error) : TANSU_OK;
+}
+
+/* ---- Repair problems ---- */
+
+/*
+ * The problems of the log: gaps, misdirected writes, and commits
+ * that are missing.
+ */
+
+/* note -- a problem of a byte range of a segment. */
+static void note(repair *r, const repair_segment *s, uint64_t offset, uint64_t size,
+                 const char *message) {
+    char name[64];
+    repair_segment_name(r, s->number, name);
+    problem_location where = {.file = name, .offset = (int64_t)offset, .size = (int64_t)size};
+    problem_list_add(&r->problems, &where, "Segment \"%s\" at offset %llu: %s", name,
+                     (unsigned long long)offset, message);
+}
+
+/* commits_text -- "commit 7" or "commits 7 to 9". */
+static void commits_text(char text[64], uint64_t first, uint64_t last) {
+    if (first == last)
+        snprintf(text, 64, "commit %llu", (unsigned long long)first);
+    else
+        snprintf(text, 64, "commits %llu to %llu", (unsigned long long)first,
+                 (unsigned long long)last);
+}
+
+/* mark_reported -- the missing commits from one to another need no problem of their own. */
+static void mark_reported(repair *r, uint64_t first, uint64_t last) {
+    for (size_t i = repair_missing_from(r, first);
+         i < r->missing_count && r->missing[i].first <= last; i++)
+        r->missing[i].reported = true;
+}
+
+/* add_gap_problem -- a gap. */
+static void add_gap_problem(repair *r, const repair_gap *gap) {
+    const repair_segment *s = &r->segments[gap->segment];
+    uint64_t size = gap->to - gap->from, first = 0, last = 0;
+    uint64_t to = gap->high == UINT64_MAX ? UINT64_MAX : gap->high - 1;
+    uint64_t missing = repair_count_missing(r, gap->low + 1, to, &first, &last);
+    if (missing == 0 && gap->tail && gap->high == UINT64_MAX)
+        return; /* of a commit that was never acknowledged, or that another file has, too */
+    char commits[64], message[256];
+    if (missing == 0) {
+        note(r, s, gap->from, size, "corrupt bytes, whose commits were all found elsewhere");
+        return;
+    }
+    commits_text(commits, first, last);
+    snprintf(message, sizeof message,
+             "corruption in %s%s; %llu records that no checksum protects were salvaged and %llu "
+             "bytes were lost",
+             commits, s->last != 0 ? ", of which compaction had kept a part" : "",
+             (unsigned long long)gap->taken, (unsigned long long)(size - gap->taken_bytes));
+    r->lost_bytes += size - gap->taken_bytes;
+    note(r, s, gap->from, size, message);
+    mark_reported(r, first, last);
+}
+
+/* add_misdirected_problem -- a misdirected write. */
+static void add_misdirected_problem(repair *r, const repair_run *run) {
+    const repair_segment *s = &r->segments[run->segment];
+    char commits[64], message[160];
+    commits_text(commits, run->first, run->last);
+    snprintf(message, sizeof message,
+             "%u bytes of %s were written to the wrong offset and overwrote others",
+             run->to - run->from, commits);
+    note(r, s, run->from, run->to - run->from, message);
+    if (r->missing_count != 0)
+        r->lost_bytes += run->to - run->from;
+}
+
+/* add_missing_problem -- commits of which nothing is left, not even corrupt bytes. *slice: where to
+ * continue the search for the commit after them. */
+static void add_missing_problem(repair *r, const repair_range *range, size_t *slice) {
+    char commits[64], message[128];
+    commits_text(commits, range->first, range->last);
+    const char *are = range->first == range->last ? "is" : "are";
+    while (*slice < r->slice_count && !r->slices[*slice].removals &&
+           r->slices[*slice].first <= range->last)
+        ++*slice;
+    if (*slice < r->slice_count && !r->slices[*slice].removals) {
+        const repair_run *run = &r->runs[r->slices[*slice].run];
+        bool whole = run->from == SEGMENT_HEADER_SIZE && run->first == r->slices[*slice].first;
+        snprintf(message, sizeof message, "the %s before %s %s missing", commits,
+                 whole ? "this segment" : "this offset", are);
+        note(r, &r->segments[run->segment], whole ? 0 : run->from, 0, message);
+        return;
+    }
+    problem_location where = {.file = "log", .offset = -1, .size = -1};
+    problem_list_add(&r->problems, &where, "The %s at the end of the log %s missing", commits, are);
+}
+
+/* count_missing -- how many commits are lost. Compaction may have dropped many of those that a
+ * compacted segment lacks: no more are lost than fit in its corrupt bytes. */
+static void count_missing(repair *r) {
+    for (size_t i = 0; i < r->missing_count; i++)
+        r->lost_commits += r->missing[i].last - r->missing[i].first + 1;
+    for (size_t i = 0; i < r->segment_count; i++) {
+        const repair_segment *s = &r->segments[i];
+        uint64_t first, last;
+        if (s->left_out || !s->header || s->last == 0 || s->file != NULL)
+            continue;
+        uint64_t missing = repair_count_missing(r, s->first, s->last, &first, &last);
+        uint64_t gone = s->size < s->end ? s->end - s->size : 0;
+        for (size_t k = 0; k < s->run_count; k++)
+            if (!r->runs[s->run + k].in_order)
+                gone += r->runs[s->run + k].to - r->runs[s->run + k].from;
+        uint64_t most = (s->gap_bytes + gone) / (FRAME_HEADER_SIZE + RECORD_SIZE_LEAST) + 1;
+        if (missing > most)
+            r->lost_commits -= missing - most;
+    }
+}
+
+void repair_add_log_problems(repair *r) {
+    for (size_t i = 0; i < r->gap_count; i++)
+        if (r->segments[r->gaps[i].segment].file == NULL)
+            add_gap_problem(r, &r->gaps[i]);
+    for (size_t i = 0; i < r->run_count; i++)
+        if (!r->runs[i].in_order && r->segments[r->runs[i].segment].file == NULL)
+            add_misdirected_problem(r, &r->runs[i]);
+    size_t slice = 0;
+    for (size_t i = 0; i < r->missing_count; i++)
+        if (!r->missing[i].reported)
+            add_missing_problem(r, &r->missing[i], &slice);
+    count_missing(r);
 }

@@ -2,10 +2,8 @@
  * check/repair/repair_frames.c -- finding the frames of every segment, at whatever offset they lie,
  * and the records between them.
  */
-#include "check/repair/repair_frames.h"
+#include "check/repair/repair_internal.h"
 
-#include "check/repair/repair_order.h"
-#include "check/repair/repair_read.h"
 #include "log/scan.h"
 #include "util/array.h"
 #include "util/error.h"

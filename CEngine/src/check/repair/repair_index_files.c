@@ -9,16 +9,15 @@
  * the block that holds it. Nothing else that they say decides what is salvaged: a document that was
  * found is newer than what they know, or is what they know, or a newer version of it is lost.
  */
-#include "check/repair/repair_index_files.h"
+#include "check/repair/repair_internal.h"
 
 #include "bson/document.h"
-#include "check/repair/repair_read.h"
-#include "index/locations_stored.h"
+#include "index/locations.h"
 #include "index/tree/rid_suffix.h"
 #include "store/checkpoint/stored_catalog.h"
 #include "store/collection.h"
-#include "store/name_check.h"
 #include "util/array.h"
+#include "util/bisect.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -142,8 +141,7 @@ void repair_index_files_open(repair *r, const char *folder) {
     if (!index_files_current(r))
         return;
     char *index = fs_join(r->from, "index"), *path = fs_join(folder, BLOCK_STORE_NAME);
-    /* Opening an index file that was not closed by an earlier version of the library writes to it.
-     * */
+    /* Opening finishes the last transaction in the file. */
     bool copied = index != NULL && path != NULL;
     for (size_t i = 0; copied && i < sizeof names / sizeof *names; i++)
         copied = copy_file(r, index, folder, names[i]);
@@ -184,16 +182,11 @@ static const repair_segment *segment_of(const repair *r, uint32_t number) {
 /* lies_in_order -- whether a record lies where it was written. */
 static bool lies_in_order(const repair *r, log_location location) {
     const repair_segment *s = segment_of(r, repair_number(location));
-    size_t low = 0, high = s == NULL ? 0 : s->run_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->runs[s->run + middle].to <= repair_offset(location))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return s != NULL && low < s->run_count &&
-           r->runs[s->run + low].from < repair_offset(location) && r->runs[s->run + low].in_order;
+    if (s == NULL)
+        return false;
+    const repair_run *runs = r->runs + s->run;
+    size_t at = BISECT(runs, s->run_count, repair_run, to, repair_offset(location) + 1);
+    return at < s->run_count && runs[at].from < repair_offset(location) && runs[at].in_order;
 }
 
 /* compare_location -- the flag for a document whose record was found at another location than the

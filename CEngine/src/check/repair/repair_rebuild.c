@@ -2,11 +2,10 @@
  * check/repair/repair_rebuild.c -- filling the new database: the newest version of every document
  * that was found, then the indexes.
  */
-#include "check/repair/repair_rebuild.h"
+#include "check/repair/repair_internal.h"
 
 #include "bson/document.h"
 #include "bson/json/json.h"
-#include "check/repair/repair_read.h"
 #include "store/database_internal.h"
 #include "store/references/reference_list.h"
 #include "store/timestamps/timestamp_fields.h"

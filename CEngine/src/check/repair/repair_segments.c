@@ -6,9 +6,8 @@
  * segments vote on the uuids that their headers, the MANIFEST and TAIL name: any of these files may
  * have been copied from another database.
  */
-#include "check/repair/repair_segments.h"
+#include "check/repair/repair_internal.h"
 
-#include "check/repair/repair_read.h"
 #include "log/scan.h"
 #include "store/manifest.h"
 #include "util/array.h"
@@ -147,7 +146,9 @@ static tansu_status read_header(repair *r, repair_segment *s, segment_header *he
             s->size = SEGMENT_SIZE_MOST;
         }
         repair_read_bytes(r, s, fd, (uint8_t *)header, 0, sizeof *header);
-        status = repair_image_make(r, s, fd, header, error);
+        s->waits = !scan_header(header);
+        if (!s->waits)
+            status = repair_image_make(r, s, fd, header->uuid, header, error);
     }
     if (fd >= 0)
         r->calls->close(fd);
@@ -155,12 +156,12 @@ static tansu_status read_header(repair *r, repair_segment *s, segment_header *he
         return status;
     if (s->left_out || !scan_header(header))
         return TANSU_OK;
-    if (header->format > LOG_FORMAT_COMPACTED)
+    if (header->format != LOG_FORMAT)
         return error_set(
             error, TANSU_E_VERSION, "log",
-            "The segment %08u of the log has format %u and this library reads up to %u; "
-            "use a newer version of the library",
-            s->number, header->format, LOG_FORMAT_COMPACTED);
+            "The segment %08u of the log has format %u and this library reads format %u; "
+            "repair it with the version of the library that wrote it",
+            s->number, header->format, LOG_FORMAT);
     bool compacted = header->last != 0;
     if (header->number != s->named || header->base == 0 || header->base > COMMIT_MOST ||
         (compacted && (header->last < header->base || header->last > COMMIT_MOST)))
@@ -196,7 +197,7 @@ static void owner_add(owners *o, const uint8_t uuid[16], uint32_t votes) {
     o->votes[i] += votes;
 }
 
-/* owner_vote -- counts the votes of a segment's first frame. */
+/* owner_vote -- counts the votes of a segment's first frame, or block. */
 static tansu_status owner_vote(repair *r, owners *o, const repair_segment *s, tansu_error *error) {
     uint8_t *bytes;
     tansu_status status = repair_read_segment(r, s, 0, s->size, &bytes, error);
@@ -204,7 +205,8 @@ static tansu_status owner_vote(repair *r, owners *o, const repair_segment *s, ta
         return status;
     for (size_t i = 0; i < o->count; i++) {
         uint32_t seed = checksum(0, o->uuid[i], 16);
-        if (scan_find(seed, bytes, s->size, SEGMENT_HEADER_SIZE, 1) < s->size)
+        if (scan_find(seed, bytes, s->size, SEGMENT_HEADER_SIZE, 1) < s->size ||
+            (s->waits && repair_image_block(bytes, s->size, o->uuid[i])))
             o->votes[i] += 4; /* a header has two: it is easier to overwrite than all frames */
     }
     free(bytes);
@@ -242,6 +244,19 @@ static tansu_status find_owner(repair *r, const segment_header *headers, tansu_e
         r->manifest_read = false;
         r->end_sequence = 0;
     }
+    return status;
+}
+
+/* make_image -- that of a segment that waited for the vote. */
+static tansu_status make_image(repair *r, repair_segment *s, segment_header *header,
+                               tansu_error *error) {
+    char name[64];
+    repair_segment_name(r, s->number, name);
+    int fd = repair_segment_open(r, s->number);
+    if (fd < 0)
+        return error_errno(error, name, "open", errno);
+    tansu_status status = repair_image_make(r, s, fd, r->uuid, header, error);
+    r->calls->close(fd);
     return status;
 }
 
@@ -384,6 +399,9 @@ static tansu_status read_headers(repair *r, tansu_error *error) {
         status = read_header(r, &r->segments[i], &headers[i], error);
     if (status == TANSU_OK)
         status = find_owner(r, headers, error);
+    for (size_t i = 0; status == TANSU_OK && i < r->segment_count; i++)
+        if (r->segments[i].waits)
+            status = make_image(r, &r->segments[i], &headers[i], error);
     r->crc_seed = checksum(0, r->uuid, sizeof r->uuid);
     if (status == TANSU_OK)
         leave_out(r, headers);

@@ -6,11 +6,10 @@
  * tree holds are each counted and summed up as checksums, in whatever order they come. Only when
  * the two sums differ are the entries compared one by one.
  */
-#include "check/verify/verify_collection.h"
+#include "check/verify/verify_internal.h"
 
 #include "bson/document.h"
 #include "bson/value.h"
-#include "check/verify/verify_log.h"
 #include "index/type_tag.h"
 #include "store/database_internal.h"
 #include "store/index_tail/index_tail.h"
@@ -114,7 +113,7 @@ static void note_entry(collection_check *k, const checked_index *index, uint64_t
 static tansu_status make_entries(collection_check *k, checked_index *index, uint64_t rid,
                                  const uint8_t *doc, uint32_t size, tansu_error *error) {
     if (index->definition != NULL)
-        return index_entries_make(&index->made, index->definition, NULL, doc, size, rid, error);
+        return index_entries_make(&index->made, index->definition, doc, size, rid, error);
     doc_value id;
     uint8_t suffix[RID_SUFFIX_SIZE];
     bool found = doc_find_id(doc, size, &id);

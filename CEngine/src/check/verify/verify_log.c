@@ -1,7 +1,7 @@
 /*
  * check/verify/verify_log.c -- verifying every frame and record of the log up to the snapshot.
  */
-#include "check/verify/verify_log.h"
+#include "check/verify/verify_internal.h"
 
 #include "log/segment_reader.h"
 #include "store/database_internal.h"

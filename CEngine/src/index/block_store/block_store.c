@@ -2,13 +2,17 @@
  * index/block_store/block_store.c -- transactions of the block store.
  */
 #include "index/block_store/block_store.h"
+
 #include "index/block_store/block_store_internal.h"
+#include "util/buffer.h"
 #include "util/bytes.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* Records that lie in a row are written together, up to about that many bytes. */
 #define WRITE_BUFFER ((size_t)256 * 1024)
@@ -130,7 +134,7 @@ static tansu_status put(block_store *bs, const uint8_t key[BLOCK_STORE_KEY], con
     uint32_t body, value_size = (uint32_t)size + BLOCK_STORE_CRC;
     block_store_hash(bs->bucket_count, key, &hash);
     uint64_t left = path.found ? path.node.left : 0, right = path.found ? path.node.right : 0;
-    uint64_t whole = block_store_fill_record(bs, NULL, key, hash, left, right, value_size, &body);
+    uint64_t whole = block_store_fill_record(NULL, key, hash, left, right, value_size, &body);
     uint64_t offset = space_allocate(&bs->space, whole);
     if (!words_set(&bs->words, path.word, offset))
         return error_memory(error);
@@ -138,7 +142,7 @@ static tansu_status put(block_store *bs, const uint8_t key[BLOCK_STORE_KEY], con
     if (status != TANSU_OK)
         return status;
     uint8_t *bytes = bs->buffer + bs->buffer_used;
-    block_store_fill_record(bs, bytes, key, hash, left, right, value_size, &body);
+    block_store_fill_record(bytes, key, hash, left, right, value_size, &body);
     uint8_t *value = bytes + body + BLOCK_STORE_KEY;
     if (size > 0)
         memcpy(value, record, size);
@@ -256,4 +260,244 @@ tansu_status block_store_commit(block_store *bs, tansu_error *error) {
     if (bs->in_transaction)
         transaction_ends(bs);
     return status;
+}
+
+/* ---- Beginning and ending a session, in which the file is written ---- */
+
+#ifdef __APPLE__
+#include <sys/random.h>
+#endif
+
+tansu_status session_mark(block_store *bs, tansu_error *error) {
+    bs->commit = 0;
+    if (getentropy(&bs->session, sizeof bs->session) != 0)
+        return error_errno(error, bs->path, "create a number for", errno);
+    if (block_store_head_session(bs) != 0)
+        return error_errno(error, bs->path, "write", errno);
+    if (!bs->passing && bs->calls->sync(bs->fd, NULL, 0) != 0)
+        return error_errno(error, bs->path, "sync", errno);
+    bs->in_session = true;
+    return TANSU_OK;
+}
+
+tansu_status session_begin(block_store *bs, tansu_error *error) {
+    bool opened = bs->journal_fd[0] >= 0 && bs->journal_fd[1] >= 0;
+    tansu_status status = bs->in_session ? TANSU_OK : session_mark(bs, error);
+    if (status != TANSU_OK || opened || bs->passing)
+        return status;
+    status = journal_open(bs, error);
+    /* Its own name may be new, too. */
+    if (status == TANSU_OK)
+        status = fs_sync_parent(bs->calls, bs->path, error);
+    if (status != TANSU_OK)
+        journal_end(bs, false); /* so that the next attempt repeats this */
+    return status;
+}
+
+tansu_status block_store_apply_pending(block_store *bs, tansu_error *error) {
+    tansu_status status = bs->commit_unknown ? journal_invalidate(bs, error) : TANSU_OK;
+    if (status != TANSU_OK)
+        return status;
+    if (bs->rewrite_words && bs->commit != 0 && !bs->passing) {
+        status = journal_reload(bs, error);
+        if (status == TANSU_OK)
+            bs->rewrite_words = false; /* `pending` has it now */
+    } else if (bs->rewrite_words) {
+        bs->in_session = bs->rewrite_words = false; /* its mark may be what was not written */
+    }
+    if (status == TANSU_OK && bs->unsafe_journal)
+        status = journal_open(bs, error);
+    if (status == TANSU_OK && (bs->pending.count != 0 || bs->unsafe_journal))
+        status = journal_apply(bs, error);
+    return status;
+}
+
+/* mark_free -- creates the file a row of records and free extents. -1 with errno. */
+static int mark_free(block_store *bs) {
+    uint8_t mark[5];
+    for (size_t i = 0; i < bs->free.count; i++) {
+        block_store_extent e = bs->free.items[i];
+        for (uint64_t done = 0, size; done < e.size; done += size) {
+            size = e.size - done < BLOCK_STORE_MAX_FREE ? e.size - done : BLOCK_STORE_MAX_FREE;
+            block_store_fill_free(mark, size);
+            if (fs_write_all(bs->calls, bs->fd, mark, sizeof mark, e.offset + done) != 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* save_pool -- what is free, for the next opening. */
+static tansu_status save_pool(block_store *bs, tansu_error *error) {
+    uint64_t begin = BLOCK_STORE_HEAD + 8 * bs->bucket_count;
+    size_t size = (size_t)(bs->first - begin);
+    uint8_t *bytes = calloc(1, size);
+    if (bytes == NULL)
+        return error_memory(error);
+    block_store_pool_write(&bs->free, bytes, size);
+    tansu_status status = TANSU_OK;
+    /* Without a commit nothing else says what is free: should this be cut short, the pool must
+     * still be what it was. */
+    bool changed = bs->commit != 0 || bs->passing;
+    if (mark_free(bs) != 0 || (changed && fs_write_all(bs->calls, bs->fd, bytes, size, begin) != 0))
+        status = error_errno(error, bs->path, "write", errno);
+    else if (bs->calls->truncate(bs->fd, bs->size) != 0)
+        status = error_errno(error, bs->path, "cut", errno);
+    free(bytes);
+    return status;
+}
+
+/* session_end -- everything else is on the disk before its head says so. */
+tansu_status session_end(block_store *bs, tansu_error *error) {
+    tansu_status status = block_store_apply_pending(bs, error);
+    if (status != TANSU_OK || !bs->in_session)
+        return status;
+    status = save_pool(bs, error);
+    if (status == TANSU_OK && block_store_head_sizes(bs) != 0)
+        status = error_errno(error, bs->path, "write", errno);
+    if (status == TANSU_OK && bs->calls->sync(bs->fd, NULL, 0) != 0)
+        status = error_errno(error, bs->path, "sync", errno);
+    if (status != TANSU_OK)
+        return status;
+    if (block_store_head_closed(bs) != 0)
+        return error_errno(error, bs->path, "write", errno);
+    if (bs->calls->sync(bs->fd, NULL, 0) != 0)
+        return error_errno(error, bs->path, "sync", errno);
+    bs->in_session = false;
+    journal_end(bs, true);
+    return TANSU_OK;
+}
+
+/* ---- Block store shrink ---- */
+
+/*
+ * Rewriting the block store's file without its free
+ * extents, and with as many buckets as its records need.
+ */
+
+/* Free space that is not worth the work. */
+#define WASTE_LEAST ((uint64_t)1024 * 1024)
+
+/* Records of one transaction of the new file. */
+#define COPY_STEP 65536u
+
+bool block_store_wasteful(const block_store *bs) {
+    uint64_t unused = 0;
+    for (size_t i = 0; i < bs->free.count; i++)
+        unused += bs->free.items[i].size;
+    return !bs->read_only && unused > WASTE_LEAST && unused > (bs->size - bs->first) / 4;
+}
+
+/* A copy that is being made. */
+typedef struct copying {
+    block_store *from, *to;
+    const block_store_caller *caller;
+    tansu_buffer value;
+    unsigned count;
+} copying;
+
+/* copy_record -- a block_store_visitor. */
+static tansu_status copy_record(void *context, const block_store_node *node, tansu_error *error) {
+    copying *c = context;
+    tansu_status status = c->caller == NULL ? TANSU_OK : c->caller->ask(c->caller->context, error);
+    if (status == TANSU_OK)
+        status = block_store_value(c->from, node, &c->value, error);
+    if (status == TANSU_OK)
+        status = block_store_put(c->to, (enum block_store_kind)node->key[0],
+                                 load_u64(node->key + 1), c->value.data, c->value.size, error);
+    if (status == TANSU_OK && ++c->count % COPY_STEP == 0) {
+        status = block_store_commit(c->to, error);
+        if (status == TANSU_OK)
+            status = block_store_begin(c->to, error);
+    }
+    return status;
+}
+
+/* copy_all -- into a new file, which is closed and on the disk afterwards. */
+static tansu_status copy_all(block_store *bs, const char *path, const block_store_caller *caller,
+                             tansu_error *error) {
+    copying c = {.from = bs, .caller = caller, .value = TANSU_BUFFER_INIT};
+    tansu_status status =
+        block_store_create(bs->calls, path, block_store_buckets_for(bs->records), &c.to, error);
+    if (status != TANSU_OK)
+        return status;
+    status = block_store_begin(c.to, error);
+    if (status == TANSU_OK)
+        status = block_store_visit(bs, copy_record, &c, error);
+    if (status == TANSU_OK)
+        status = block_store_commit(c.to, error);
+    if (status == TANSU_OK && c.to->records != bs->records)
+        status = block_store_damaged(bs, 0, error);
+    tansu_buffer_free(&c.value);
+    if (status != TANSU_OK)
+        block_store_abort(c.to);
+    else
+        c.to->passing = false; /* so that it is closed as it should be, and synced */
+    tansu_status closed = block_store_close(c.to, status == TANSU_OK ? error : NULL);
+    return status == TANSU_OK ? closed : status;
+}
+
+/* swap -- has the handle continue with another one's file; that one then has the old file. */
+static void swap(block_store *bs, block_store *other) {
+    pthread_rwlock_wrlock(&bs->gate);
+    block_store old = *bs;
+    bs->fd = other->fd;
+    bs->bucket_count = other->bucket_count;
+    bs->buckets = other->buckets;
+    bs->first = other->first;
+    bs->size = other->size;
+    bs->records = other->records;
+    pthread_rwlock_unlock(&bs->gate);
+    memcpy(bs->head, other->head, sizeof bs->head);
+    bs->free = other->free;
+    bs->session = other->session;
+    bs->in_session = other->in_session;
+    bs->rewrite_words = false;
+    bs->commit = 0;
+    other->fd = old.fd;
+    other->buckets = old.buckets;
+    other->free = old.free;
+}
+
+tansu_status block_store_rewrite(block_store *bs, const block_store_caller *caller,
+                                 tansu_error *error) {
+    tansu_status status = block_store_apply_pending(bs, error);
+    size_t size = strlen(bs->path) + sizeof ".new";
+    char *path = status == TANSU_OK ? malloc(size) : NULL;
+    if (path == NULL)
+        return status == TANSU_OK ? error_memory(error) : status;
+    memcpy(path, bs->path, size - sizeof ".new");
+    memcpy(path + size - sizeof ".new", ".new", sizeof ".new");
+    block_store *other = NULL;
+    status = copy_all(bs, path, caller, error);
+    if (status == TANSU_OK)
+        status = block_store_open(bs->calls, path, bs->passing ? BLOCK_STORE_TEMPORARY : 0, &other,
+                                  error);
+    /* A file in session is known to be whole after power loss. */
+    if (status == TANSU_OK && bs->in_session)
+        status = session_mark(other, error);
+    if (status == TANSU_OK && bs->calls->rename(bs->calls, path, bs->path) != 0)
+        status = error_errno(error, bs->path, "replace", errno);
+    if (status != TANSU_OK) {
+        (void)block_store_close(other, NULL);
+        (void)block_store_delete(bs->calls, path, NULL); /* the next try removes it */
+        free(path);
+        return status;
+    }
+    free(path);
+    swap(bs, other);
+    other->passing = true; /* the old file is not there any more: nothing is left to write */
+    (void)block_store_close(other, NULL);
+    /* Until the new name is on the disk, the old file may reappear after power loss, and needs its
+     * journals. */
+    bool durable = bs->passing || fs_sync_parent(bs->calls, bs->path, NULL) == TANSU_OK;
+    journal_end(bs, durable);
+    return TANSU_OK;
+}
+
+tansu_status block_store_shrink(block_store *bs, const block_store_caller *caller,
+                                tansu_error *error) {
+    if (bs->read_only)
+        return error_set(error, TANSU_E_READ_ONLY, bs->path, "The index file is open read-only");
+    return block_store_rewrite(bs, caller, error);
 }

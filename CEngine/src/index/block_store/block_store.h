@@ -45,8 +45,7 @@ enum block_store_flags {
 
 /* block_store_open -- opens or creates the file. A transaction that a crash or power loss
  * interrupted is rolled back or completed, in memory at once and in the file with the first
- * transaction. Errors: IO, CORRUPT, NOT_FOUND, LOCKED; READ_ONLY (an earlier release of the library
- * crashed, and its unfinished transaction must be rolled back in the file). */
+ * transaction. Errors: IO, CORRUPT, NOT_FOUND, LOCKED. */
 tansu_status block_store_open(const fs *calls, const char *path, unsigned flags,
                               block_store **result, tansu_error *error);
 
@@ -54,6 +53,10 @@ tansu_status block_store_open(const fs *calls, const char *path, unsigned flags,
  * error the next opening finds the last commit all the same. Errors: IO, FULL. The handle is freed
  * in any case. Fine on NULL. */
 tansu_status block_store_close(block_store *bs, tansu_error *error);
+
+/* block_store_abandon -- frees the handle, outside a transaction, and leaves the files as they are:
+ * they have become those of another database. Fine on NULL. */
+void block_store_abandon(block_store *bs);
 
 /* block_store_get -- reads one record, its CRC checked. Safe from any thread, also while another
  * one is in a transaction. After an error the buffer is empty, and has no memory. Errors:

@@ -8,8 +8,8 @@
  *   pool       free extents, as Tokyo Cabinet writes them when it closes a file
  *   records    and free extents, back to back
  *
- * Its numbers are in the byte order that Tokyo Cabinet was built for: Debian's is big-endian
- * everywhere, others are the machine's. Our fields, from 128 on, are little-endian.
+ * Its numbers are big-endian, as those of Debian's Tokyo Cabinet on every machine. Our fields, from
+ * 128 on, are little-endian.
  */
 #include "index/block_store/block_store_internal.h"
 #include "util/bytes.h"
@@ -32,7 +32,7 @@
 #define HEAD_CRC 144
 
 #define TYPE_HASH 0
-/* While we write the file: Tokyo Cabinet, and earlier releases of the library, refuse it. */
+/* While we write the file: Tokyo Cabinet refuses it. */
 #define TYPE_SESSION 0x54
 #define FLAG_OPEN 1
 #define ALIGN_POWER 6
@@ -50,14 +50,6 @@ static const uint64_t bucket_counts[] = {8191, 32749, 131071, 524287, 2097143, 8
 #define BUCKET_COUNTS (sizeof bucket_counts / sizeof *bucket_counts)
 
 /* ---- Numbers ---- */
-
-uint64_t block_store_word(const block_store *bs, const uint8_t *bytes) {
-    return bs->big_endian ? load_be64(bytes) : load_u64(bytes);
-}
-
-void block_store_set_word(const block_store *bs, uint8_t *bytes, uint64_t value) {
-    store_u64(bytes, bs->big_endian ? __builtin_bswap64(value) : value);
-}
 
 /* take_number -- a number of seven bits a byte, all but the last of them inverted; false when it
  * ends after `end` or is too large. */
@@ -112,7 +104,7 @@ int block_store_order(const uint8_t key[BLOCK_STORE_KEY], uint8_t hash,
     return order > 0 ? -1 : order < 0;
 }
 
-bool block_store_parse(const block_store *bs, uint64_t offset, const uint8_t *bytes, uint64_t end,
+bool block_store_parse(uint64_t offset, const uint8_t *bytes, uint64_t end,
                        block_store_node *node) {
     uint64_t key_size, value_size;
     const uint8_t *at = bytes + 20;
@@ -120,12 +112,11 @@ bool block_store_parse(const block_store *bs, uint64_t offset, const uint8_t *by
         key_size != BLOCK_STORE_KEY || !take_number(&at, bytes + 32, INT32_MAX, &value_size) ||
         value_size < BLOCK_STORE_CRC)
         return false;
-    uint64_t padding = bs->big_endian ? (uint64_t)bytes[18] << 8 | bytes[19]
-                                      : (uint64_t)bytes[19] << 8 | bytes[18];
+    uint64_t padding = (uint64_t)bytes[18] << 8 | bytes[19];
     node->offset = offset;
     node->hash = bytes[1];
-    node->left = block_store_word(bs, bytes + BLOCK_STORE_LEFT) << ALIGN_POWER;
-    node->right = block_store_word(bs, bytes + BLOCK_STORE_RIGHT) << ALIGN_POWER;
+    node->left = load_be64(bytes + BLOCK_STORE_LEFT) << ALIGN_POWER;
+    node->right = load_be64(bytes + BLOCK_STORE_RIGHT) << ALIGN_POWER;
     node->body = (uint32_t)(at - bytes);
     node->value_size = (uint32_t)value_size;
     node->size = node->body + key_size + value_size + padding;
@@ -133,19 +124,19 @@ bool block_store_parse(const block_store *bs, uint64_t offset, const uint8_t *by
     return node->size % BLOCK_STORE_ALIGN == 0 && node->size <= end - offset;
 }
 
-uint64_t block_store_fill_record(const block_store *bs, uint8_t *bytes,
-                                 const uint8_t key[BLOCK_STORE_KEY], uint8_t hash, uint64_t left,
-                                 uint64_t right, uint32_t value_size, uint32_t *body) {
+uint64_t block_store_fill_record(uint8_t *bytes, const uint8_t key[BLOCK_STORE_KEY], uint8_t hash,
+                                 uint64_t left, uint64_t right, uint32_t value_size,
+                                 uint32_t *body) {
     uint8_t start[48] = {MAGIC_RECORD, hash};
-    block_store_set_word(bs, start + BLOCK_STORE_LEFT, left >> ALIGN_POWER);
-    block_store_set_word(bs, start + BLOCK_STORE_RIGHT, right >> ALIGN_POWER);
+    store_be64(start + BLOCK_STORE_LEFT, left >> ALIGN_POWER);
+    store_be64(start + BLOCK_STORE_RIGHT, right >> ALIGN_POWER);
     uint8_t *at = put_number(start + 20, BLOCK_STORE_KEY);
     at = put_number(at, value_size);
     *body = (uint32_t)(at - start);
     memcpy(at, key, BLOCK_STORE_KEY);
     uint64_t used = *body + BLOCK_STORE_KEY + (uint64_t)value_size;
     uint64_t size = (used + BLOCK_STORE_ALIGN - 1) / BLOCK_STORE_ALIGN * BLOCK_STORE_ALIGN;
-    start[bs->big_endian ? 19 : 18] = (uint8_t)(size - used); /* less than BLOCK_STORE_ALIGN */
+    start[19] = (uint8_t)(size - used); /* less than BLOCK_STORE_ALIGN */
     if (bytes != NULL)
         memcpy(bytes, start, *body + BLOCK_STORE_KEY);
     return size;
@@ -174,10 +165,10 @@ void block_store_head_fill(block_store *bs) {
     head[HEAD_APOW] = ALIGN_POWER;
     head[HEAD_FPOW] = FREE_POWER;
     head[HEAD_OPTS] = OPTION_LARGE;
-    block_store_set_word(bs, head + HEAD_BUCKETS, bs->bucket_count);
-    block_store_set_word(bs, head + HEAD_RECORDS, bs->records);
-    block_store_set_word(bs, head + HEAD_SIZE, bs->size);
-    block_store_set_word(bs, head + HEAD_FIRST, bs->first);
+    store_be64(head + HEAD_BUCKETS, bs->bucket_count);
+    store_be64(head + HEAD_RECORDS, bs->records);
+    store_be64(head + HEAD_SIZE, bs->size);
+    store_be64(head + HEAD_FIRST, bs->first);
 }
 
 /* session_crc -- of what a head in session says and what does not change while it does. */
@@ -226,18 +217,17 @@ static bool known_count(uint64_t buckets) {
 
 bool block_store_head_read(const uint8_t bytes[BLOCK_STORE_HEAD], uint64_t file_size,
                            block_store_head *head) {
-    block_store order = {.big_endian = known_count(load_be64(bytes + HEAD_BUCKETS))};
-    *head = (block_store_head){.big_endian = order.big_endian,
-                               .in_session = bytes[HEAD_TYPE] == TYPE_SESSION,
-                               .unclean = (bytes[HEAD_FLAGS] & FLAG_OPEN) != 0,
-                               .buckets = block_store_word(&order, bytes + HEAD_BUCKETS),
-                               .records = block_store_word(&order, bytes + HEAD_RECORDS),
-                               .size = block_store_word(&order, bytes + HEAD_SIZE),
-                               .first = block_store_word(&order, bytes + HEAD_FIRST)};
+    *head = (block_store_head){.in_session = bytes[HEAD_TYPE] == TYPE_SESSION,
+                               .buckets = load_be64(bytes + HEAD_BUCKETS),
+                               .records = load_be64(bytes + HEAD_RECORDS),
+                               .size = load_be64(bytes + HEAD_SIZE),
+                               .first = load_be64(bytes + HEAD_FIRST)};
     if (memcmp(bytes, magic, sizeof magic - 1) != 0 ||
-        (bytes[HEAD_TYPE] != TYPE_HASH && !head->in_session) || bytes[HEAD_APOW] != ALIGN_POWER ||
-        bytes[HEAD_FPOW] != FREE_POWER || bytes[HEAD_OPTS] != OPTION_LARGE ||
-        !known_count(head->buckets) || head->first % BLOCK_STORE_ALIGN != 0 ||
+        (!head->in_session &&
+         (bytes[HEAD_TYPE] != TYPE_HASH || (bytes[HEAD_FLAGS] & FLAG_OPEN) != 0)) ||
+        bytes[HEAD_APOW] != ALIGN_POWER || bytes[HEAD_FPOW] != FREE_POWER ||
+        bytes[HEAD_OPTS] != OPTION_LARGE || !known_count(head->buckets) ||
+        head->first % BLOCK_STORE_ALIGN != 0 ||
         head->first < BLOCK_STORE_HEAD + 8 * head->buckets + POOL_BASE ||
         head->first > block_store_first(head->buckets) || head->first > file_size)
         return false;
@@ -334,10 +324,7 @@ void block_store_pool_write(const block_store_extents *list, uint8_t *bytes, siz
     free(chosen);
 }
 
-void block_store_fill_free(const block_store *bs, uint8_t bytes[5], uint64_t size) {
+void block_store_fill_free(uint8_t bytes[5], uint64_t size) {
     bytes[0] = MAGIC_FREE;
-    if (bs->big_endian)
-        store_be32(bytes + 1, (uint32_t)size);
-    else
-        store_u32(bytes + 1, (uint32_t)size);
+    store_be32(bytes + 1, (uint32_t)size);
 }

@@ -5,7 +5,6 @@
  *   block_store_words.c     changed words, by where they lie
  *   block_store_space.c     free extents
  *   block_store_journal.c   the redo journals
- *   block_store_recover.c   what earlier releases of the library left behind
  *   block_store_open.c      opening and closing
  *   block_store_copy.c      a private copy of a file that somebody else writes
  *   block_store_read.c      looking records up
@@ -62,9 +61,7 @@ typedef struct block_store_node {
 
 /* What a head says. */
 typedef struct block_store_head {
-    bool big_endian;
     bool in_session; /* the file is being written by this code: recovery by the journals */
-    bool unclean;    /* an earlier release of the library did not close it */
     uint64_t buckets, records, size, first;
     uint64_t session, commit; /* of the file in session */
 } block_store_head;
@@ -144,7 +141,6 @@ struct block_store {
      * file. */
     pthread_rwlock_t gate;
     int fd;
-    bool big_endian;
     uint64_t bucket_count;
     uint64_t *buckets; /* offsets */
     uint64_t first;    /* where records begin */
@@ -177,8 +173,6 @@ struct block_store {
 
 /* ---- block_store_format.c ---- */
 
-uint64_t block_store_word(const block_store *bs, const uint8_t *bytes);
-void block_store_set_word(const block_store *bs, uint8_t *bytes, uint64_t value);
 void block_store_fill_key(uint8_t key[BLOCK_STORE_KEY], enum block_store_kind kind,
                           uint64_t number);
 uint32_t block_store_checksum(const uint8_t key[BLOCK_STORE_KEY], const void *record, size_t size);
@@ -189,13 +183,12 @@ int block_store_order(const uint8_t key[BLOCK_STORE_KEY], uint8_t hash,
                       const block_store_node *node);
 /* block_store_parse -- a node out of its first BLOCK_STORE_LEAST bytes; false when it is
  * invalid. */
-bool block_store_parse(const block_store *bs, uint64_t offset, const uint8_t *bytes, uint64_t end,
-                       block_store_node *node);
+bool block_store_parse(uint64_t offset, const uint8_t *bytes, uint64_t end, block_store_node *node);
 /* block_store_fill_record -- bytes of a record with a value of that size, and (bytes not NULL) its
  * head and key. */
-uint64_t block_store_fill_record(const block_store *bs, uint8_t *bytes,
-                                 const uint8_t key[BLOCK_STORE_KEY], uint8_t hash, uint64_t left,
-                                 uint64_t right, uint32_t value_size, uint32_t *body);
+uint64_t block_store_fill_record(uint8_t *bytes, const uint8_t key[BLOCK_STORE_KEY], uint8_t hash,
+                                 uint64_t left, uint64_t right, uint32_t value_size,
+                                 uint32_t *body);
 /* block_store_buckets_for -- how many buckets a new file for that many records gets. */
 uint64_t block_store_buckets_for(uint64_t records);
 /* block_store_room -- how many records a file can have whose records lie between two offsets. */
@@ -224,7 +217,7 @@ bool block_store_pool_read(const block_store *bs, const uint8_t *bytes, size_t s
 void block_store_pool_write(const block_store_extents *list, uint8_t *bytes, size_t size);
 /* block_store_fill_free -- the first bytes of a free extent of that many bytes, at most
  * BLOCK_STORE_MAX_FREE. */
-void block_store_fill_free(const block_store *bs, uint8_t bytes[5], uint64_t size);
+void block_store_fill_free(uint8_t bytes[5], uint64_t size);
 
 /* ---- block_store_read.c ---- */
 
@@ -280,12 +273,6 @@ tansu_status journal_apply(block_store *bs, tansu_error *error);
  * removed. */
 tansu_status journal_open(block_store *bs, tansu_error *error);
 void journal_end(block_store *bs, bool remove);
-
-/* ---- block_store_recover.c ---- */
-
-/* recover_rollback -- rolls back a Tokyo Cabinet transaction whose process crashed. TANSU_DONE:
- * there was nothing to do. Errors: IO, MEMORY, CORRUPT, READ_ONLY. */
-tansu_status recover_rollback(block_store *bs, tansu_error *error);
 
 /* ---- block_store_session.c ---- */
 

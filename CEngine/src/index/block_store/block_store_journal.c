@@ -289,8 +289,8 @@ static tansu_status sync_journal(block_store *bs, tansu_error *error) {
 static int write_buckets(block_store *bs, uint64_t from, uint64_t to) {
     uint8_t bytes[NEAR + 8];
     for (uint64_t at = from; at <= to; at += 8)
-        block_store_set_word(bs, bytes + (at - from),
-                             bs->buckets[(at - BLOCK_STORE_HEAD) / 8] / BLOCK_STORE_ALIGN);
+        store_be64(bytes + (at - from),
+                   bs->buckets[(at - BLOCK_STORE_HEAD) / 8] / BLOCK_STORE_ALIGN);
     return fs_write_all(bs->calls, bs->fd, bytes, (size_t)(to - from) + 8, from);
 }
 
@@ -301,7 +301,7 @@ static int write_words(block_store *bs, const uint64_t *sorted, size_t count) {
         uint64_t offset = sorted[2 * i];
         if (offset >= buckets_end) {
             uint8_t bytes[8];
-            block_store_set_word(bs, bytes, sorted[2 * i + 1] / BLOCK_STORE_ALIGN);
+            store_be64(bytes, sorted[2 * i + 1] / BLOCK_STORE_ALIGN);
             if (offset < bs->size && fs_write_all(bs->calls, bs->fd, bytes, 8, offset) != 0)
                 return -1;
             i++;

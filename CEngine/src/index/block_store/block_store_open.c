@@ -2,11 +2,12 @@
  * index/block_store/block_store_open.c -- opening and closing the block store's file.
  *
  * A file is either closed (its head and all its content are Tokyo Cabinet's format) or in session:
- * then its head carries another type, which Tokyo Cabinet and earlier releases of the library
- * refuse, and its content is defined by the newest valid journal of that session. Opening writes
+ * then its head carries another type, which Tokyo Cabinet
+ * refuses, and its content is defined by the newest valid journal of that session. Opening writes
  * nothing; the first transaction begins a session.
  */
 #include "index/block_store/block_store_internal.h"
+#include "util/bytes.h"
 #include "util/error.h"
 #include "util/lock_holder.h"
 
@@ -16,13 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* What Tokyo Cabinet writes where new files are made. */
-#ifdef __APPLE__
-#define NEW_BIG_ENDIAN false
-#else
-#define NEW_BIG_ENDIAN true
-#endif
 
 /* new_gate -- a lock in which readers do not starve the writer; 0 or an errno. */
 static int new_gate(pthread_rwlock_t *gate) {
@@ -126,7 +120,6 @@ static tansu_status make_file(block_store *bs, uint64_t buckets, tansu_error *er
     tansu_status status = new_buckets(bs, buckets, error);
     if (status != TANSU_OK)
         return status;
-    bs->big_endian = NEW_BIG_ENDIAN;
     bs->first = bs->size = block_store_first(buckets);
     block_store_head_fill(bs);
     if (bs->calls->truncate(bs->fd, bs->size) != 0 ||
@@ -154,7 +147,6 @@ static tansu_status load_head(block_store *bs, block_store_head *head, tansu_err
         return status;
     if (!block_store_head_read(bs->head, size, head))
         return bad_head(bs, error);
-    bs->big_endian = head->big_endian;
     bs->first = head->first;
     bs->size = head->size;
     bs->records = head->records;
@@ -170,7 +162,7 @@ static tansu_status load_buckets(block_store *bs, uint64_t count, tansu_error *e
     if (status == TANSU_OK)
         status = block_store_read_at(bs, BLOCK_STORE_HEAD, bs->buckets, count * 8, error);
     for (uint64_t i = 0; status == TANSU_OK && i < count; i++)
-        bs->buckets[i] = block_store_word(bs, (const uint8_t *)&bs->buckets[i]) * BLOCK_STORE_ALIGN;
+        bs->buckets[i] = load_be64((const uint8_t *)&bs->buckets[i]) * BLOCK_STORE_ALIGN;
     return status;
 }
 
@@ -195,21 +187,12 @@ static tansu_status load(block_store *bs, bool lost, tansu_error *error) {
     if (status == TANSU_OK && lost && !head.in_session)
         return error_set(error, TANSU_E_CORRUPT, bs->path,
                          "The machine stopped while the index files were written");
-    if (status == TANSU_OK && head.unclean && !head.in_session) {
-        status = recover_rollback(bs, error);
-        if (status == TANSU_OK)
-            status = load_head(bs, &head, error);
-        else if (status == TANSU_DONE)
-            status = TANSU_OK;
-    }
     if (status == TANSU_OK)
         status = load_buckets(bs, head.buckets, error);
     if (status == TANSU_OK && head.in_session)
         status = journal_recover(bs, error);
-    /* The pool is as of the last closing: it is stale after the session's first commit, and after
-     * an earlier release of the library crashed. */
-    if (status == TANSU_OK && !bs->read_only && bs->commit == 0 &&
-        (head.in_session || !head.unclean))
+    /* The pool is as of the last closing: it is stale after the session's first commit. */
+    if (status == TANSU_OK && !bs->read_only && bs->commit == 0)
         status = load_pool(bs, error);
     return status;
 }
@@ -283,9 +266,65 @@ tansu_status block_store_close(block_store *bs, tansu_error *error) {
     return status;
 }
 
+void block_store_abandon(block_store *bs) {
+    if (bs != NULL)
+        handle_free(bs);
+}
+
 uint64_t block_store_size(block_store *bs) {
     pthread_rwlock_rdlock(&bs->gate);
     uint64_t size = bs->size;
     pthread_rwlock_unlock(&bs->gate);
     return size;
+}
+
+/* ---- A private copy of a file that another process may be writing ---- */
+
+/*
+ * While the journals do not change, the writer changes only extents that the last commit does not
+ * use, and words to what its journal says. So a copy, with the journal over it, is that commit,
+ * however long copying took. Whoever opens the copy checks that they did not change
+ * (store/files.h).
+ */
+
+#define COPY_STEP ((size_t)1024 * 1024)
+
+/* copy_bytes -- all of the file, up to where it ends by then. */
+static tansu_status copy_bytes(const block_store *bs, int to, uint8_t *buffer, tansu_error *error) {
+    for (uint64_t offset = 0;;) {
+        errno = 0;
+        ssize_t got = bs->calls->read(bs->fd, buffer, COPY_STEP, (off_t)offset);
+        if (got < 0)
+            return error_errno(error, bs->path, "read", errno == 0 ? EIO : errno);
+        if (got == 0)
+            return TANSU_OK;
+        if (fs_write_all(bs->calls, to, buffer, (size_t)got, offset) != 0)
+            return error_errno(error, bs->path, "copy", errno);
+        offset += (uint64_t)got;
+    }
+}
+
+tansu_status block_store_take_copy(block_store *bs, tansu_error *error) {
+    char *folder = strdup(bs->path);
+    uint8_t *buffer = malloc(COPY_STEP);
+    int fd = -1;
+    tansu_status status = folder == NULL || buffer == NULL ? error_memory(error) : TANSU_OK;
+    if (status == TANSU_OK) {
+        char *slash = strrchr(folder, '/');
+        if (slash != NULL)
+            *slash = 0;
+        status = fs_open_temporary(bs->calls, slash == NULL ? NULL : folder, &fd, error);
+    }
+    if (status == TANSU_OK)
+        status = copy_bytes(bs, fd, buffer, error);
+    free(buffer);
+    free(folder);
+    if (status != TANSU_OK) {
+        if (fd >= 0)
+            (void)bs->calls->close(fd);
+        return status;
+    }
+    (void)bs->calls->close(bs->fd);
+    bs->fd = fd;
+    return TANSU_OK;
 }

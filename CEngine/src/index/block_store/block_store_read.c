@@ -112,7 +112,7 @@ static tansu_status find(block_store *bs, const uint8_t key[BLOCK_STORE_KEY], ta
         if (got < 0)
             return error_errno(error, bs->path, "read", errno == 0 ? EIO : errno);
         block_store_node node;
-        if ((size_t)got < want || !block_store_parse(bs, offset, record->data, bs->size, &node))
+        if ((size_t)got < want || !block_store_parse(offset, record->data, bs->size, &node))
             return block_store_damaged(bs, offset, error);
         int order = block_store_order(key, hash, &node);
         if (order == 0)
@@ -169,7 +169,7 @@ tansu_status block_store_node_at(block_store *bs, uint64_t offset, block_store_n
         if (status != TANSU_OK)
             return status;
     }
-    if (!block_store_parse(bs, offset, bytes, end, node))
+    if (!block_store_parse(offset, bytes, end, node))
         return block_store_damaged(bs, offset, error);
     node->left = child_of(bs, node, true);
     node->right = child_of(bs, node, false);

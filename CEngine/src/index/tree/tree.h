@@ -103,8 +103,7 @@ typedef struct tree_writer {
     tree_finger finger;
 } tree_writer;
 
-/* tree_writer_begin -- the next writer, in the memory of the one before (zeroed at first). It
- * begins to look where that one worked last, if that was committed. */
+/* tree_writer_begin -- the next writer, in the memory of the one before (zeroed at first). */
 void tree_writer_begin(tree_writer *writer, tree_store *store, uint64_t epoch,
                        retire_list *retired);
 

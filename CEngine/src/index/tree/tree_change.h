@@ -97,4 +97,73 @@ void edit_apply(tree_inner *inner, const tree_edit *edit);
 void change_undo(tree_change *change);
 void change_finish(tree_change *change);
 
+/* ---- Tree edit ---- */
+
+/*
+ * Carrying a change from a leaf to the root: each inner block on the way
+ * is edited, split or merged. Private to index/tree.
+ */
+
+/* edit_up -- carries the edit from the leaf's parent to the root; *root is the tree's new root. */
+tansu_status edit_up(tree_change *change, tree_block **root, tansu_error *error);
+
+/* ---- Splitting a block in two ---- */
+
+/*
+ * Each sets the change's edit: what the parent then has instead of the block. Private to index/tree.
+ */
+
+/* leaf_too_large -- whether a leaf with a page of that many bytes is to be split. */
+bool leaf_too_large(uint64_t page_bytes, uint32_t count);
+
+/* leaf_appended -- the key goes after a full leaf's last one: that leaf stays as it is, the key
+ * gets a new one. With keys in rising order all leaves are full, and no bytes are copied. */
+tansu_status leaf_appended(tree_change *change, tree_block *block, const tree_page *page,
+                           const uint8_t *key, size_t size, tansu_error *error);
+
+/* leaf_rebuilt -- the leaf with the key at `slot` rebuilt, as one or, when it is too large, as
+ * two. */
+tansu_status leaf_rebuilt(tree_change *change, tree_block *block, const tree_page *page,
+                          uint32_t slot, const uint8_t *key, size_t size, tansu_error *error);
+
+/* inner_split -- a full inner block becomes two. `slot` is the block's own in its parent. When the
+ * last child was split (keys are inserted in rising order) the left one stays full. */
+tansu_status inner_split(tree_change *change, tree_block *block, tree_inner *inner, uint32_t slot,
+                         tansu_error *error);
+
+/* ---- Cached root-to-leaf path of the writer's last lookup or change (a *finger*) ---- */
+
+/*
+ * Private to index/tree.
+ *
+ * Blocks of the writer's own change by its own insertions and removals only, and other blocks do
+ * not change. Each insertion and removal sets the finger anew or takes it away, so a finger whose
+ * tree, epoch and number of entries fit is valid. A leaf that is not the writer's own may be evicted
+ * meanwhile, and loaded again: with the same entries, which stay in their slots. A finger ends with
+ * its transaction.
+ */
+
+/* tree_exceeds -- whether the key is greater than every entry, as far as this is known without a
+ * search: ids that ascend, such as most that are inserted, are in no index. */
+bool tree_exceeds(const tree_writer *writer, const tree *t, const uint8_t *key, size_t size);
+
+/* finger_find -- way_find() without a search, when the key is or belongs into the same leaf as what
+ * was looked up, inserted or removed last; false: search. */
+bool finger_find(tree_writer *writer, const tree *t, const uint8_t *key, size_t size,
+                 tree_way *way);
+
+/* finger_set -- after a look-up, or an insertion or a removal in place, by that way; `t` counts
+ * it. */
+void finger_set(tree_writer *writer, const tree *t, const tree_way *way);
+
+/* finger_follow -- after a change that may have replaced the blocks on its way; `t` is the tree
+ * with it. The finger is on the way's new blocks, or nowhere if there are more or fewer than
+ * before. */
+void finger_follow(tree_change *change, const tree *t);
+
+/* finger_away -- before any other change of a tree. */
+static inline void finger_away(tree_writer *writer) {
+    writer->finger.root = NULL;
+}
+
 #endif

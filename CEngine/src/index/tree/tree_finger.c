@@ -1,23 +1,18 @@
 /*
- * index/tree/tree_finger.c -- the way to where a writer looked for or changed an entry last.
+ * index/tree/tree_finger.c -- the cached root-to-leaf path of the writer's last lookup or change.
  */
-#include "index/tree/tree_finger.h"
+#include "index/tree/tree_change.h"
 
 void tree_writer_begin(tree_writer *writer, tree_store *store, uint64_t epoch,
                        retire_list *retired) {
-    tree_finger *finger = &writer->finger;
-    /* One that is not owned is of a writer before, or of a tree that this one did not change. */
-    if (finger->epoch != writer->epoch || !finger->owned)
-        finger->root = NULL;
-    finger->epoch = epoch;
-    finger->owned = false;
+    finger_away(writer);
     writer->store = store;
     writer->epoch = epoch;
     writer->retired = retired;
     writer->bytes = 0;
 }
 
-/* finger_fits -- whether the finger is of this writer's work, in this tree as it is now. */
+/* finger_fits -- whether the finger is in this tree as it is now. */
 static inline bool finger_fits(const tree_writer *writer, const tree *t) {
     const tree_finger *finger = &writer->finger;
     return finger->root == t->root && finger->root != NULL && finger->count == t->count &&

@@ -238,36 +238,6 @@ void page_refs(const tree_page *page, uint32_t slot, uint32_t count, tree_ref *r
         refs[i] = page_ref(page, slot + i);
 }
 
-/* page_valid -- sizes first, then each slot. */
-bool page_valid(const uint8_t *bytes, size_t size) {
-    tree_page head;
-    if (size < sizeof(head))
-        return false;
-    memcpy(&head, bytes, sizeof(head));
-    const tree_page *page = (const tree_page *)(const void *)bytes;
-    uint64_t front = sizeof(head) + (((uint64_t)head.prefix_size + 3) & ~(uint64_t)3) +
-                     (uint64_t)head.count * sizeof(tree_slot);
-    if (head.capacity > size || front + head.heap > head.capacity || head.dead > head.heap)
-        return false;
-    const tree_slot *slots = page_slots(page);
-    uint64_t used = 0;
-    for (uint32_t i = 0; i < head.count; i++) {
-        uint32_t offset = slots[i].offset;
-        if (offset == 0 || offset > head.heap)
-            return false;
-        const uint8_t *at = bytes + head.capacity - offset;
-        if (at[0] >= 0x80 && offset < 4)
-            return false;
-        uint32_t suffix_size;
-        const uint8_t *suffix = page_suffix(page, i, &suffix_size);
-        if (page_entry_size(suffix_size) > offset || (at[0] >= 0x80 && suffix_size < 0x80) ||
-            page_head(suffix, suffix_size) != slots[i].head)
-            return false;
-        used += page_entry_size(suffix_size);
-    }
-    return used == head.heap - head.dead;
-}
-
 /* page_rid -- the record id may begin in the prefix. */
 uint64_t page_rid(const tree_page *page, uint32_t slot) {
     uint32_t size;

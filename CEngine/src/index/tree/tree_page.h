@@ -162,11 +162,6 @@ bool ref_less(const tree_ref *a, const tree_ref *b);
 /* ref_copy -- writes `size` bytes of a string from `from` on. */
 void ref_copy(uint8_t *to, const tree_ref *ref, uint32_t from, uint32_t size);
 
-/* page_valid -- checks everything that reading relies on, for a page that was read as it is from a
- * file.
- * `size` is the number of bytes available; other data may follow the page. */
-bool page_valid(const uint8_t *bytes, size_t size);
-
 /* page_rid -- of the suffix (index/tree/rid_suffix.h) that a string ends with. */
 uint64_t page_rid(const tree_page *page, uint32_t slot);
 

@@ -2,9 +2,15 @@
  * index/tree/tree_store.c -- what all trees of a database share; opening, discarding and releasing
  * whole trees.
  */
-#include "index/tree/tree_finger.h"
+#include "index/tree/tree_block.h"
+#include "index/tree/tree_change.h"
+#include "index/tree/tree_stored.h"
+#include "util/array.h"
+#include "util/buffer.h"
 #include "util/error.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* tree_store_new -- without a block store. */
@@ -186,4 +192,306 @@ void tree_discard(tree_writer *writer, tree *t) {
     if (t->root != NULL)
         discard_block(writer, t->root);
     *t = (tree){NULL, 0};
+}
+
+/* ---- Loading blocks from the block store ---- */
+
+/* block_damaged -- marks the block store, too. */
+tansu_status block_damaged(tree_store *store, uint64_t number, const char *what,
+                           tansu_error *error) {
+    block_store *bs = atomic_load_explicit(&store->bs, memory_order_acquire);
+    char context[64];
+    if (bs != NULL)
+        block_store_mark_damaged(bs);
+    snprintf(context, sizeof(context), "index block %" PRIu64, number);
+    return error_set(error, TANSU_E_CORRUPT, context,
+                     "The stored index block is corrupt (%s); close the database and open it again "
+                     "to have the index files rebuilt",
+                     what);
+}
+
+/* block_tally_add -- the number of records is asked for again when the one that is known is not
+ * enough: a checkpoint may have stored blocks meanwhile. */
+bool block_tally_add(block_tally *tally, tree_store *store, const tree_block *block) {
+    uint64_t number = atomic_load(&((tree_block *)block)->number);
+    block_store *bs = atomic_load_explicit(&store->bs, memory_order_acquire);
+    if (bs == NULL || number == 0 || (number & NUMBER_PENDING) != 0 || ++tally->seen <= tally->most)
+        return true;
+    tally->most = block_store_records(bs);
+    return tally->seen <= tally->most;
+}
+
+/* stay -- the content of a pinned block that is in memory, an eviction in progress being called
+ * off; NULL when there is none. */
+static tree_content *stay(tree_block *block) {
+    for (;;) {
+        tree_content *there = atomic_load(&block->content);
+        if (((uintptr_t)there & CONTENT_LEAVING) == 0)
+            return there;
+        tree_content *plain = (tree_content *)((uintptr_t)there & ~CONTENT_LEAVING);
+        if (atomic_compare_exchange_strong(&block->content, &there, plain))
+            return plain;
+    }
+}
+
+/* load_record -- a content made from the block's record. */
+static tansu_status load_record(tree_store *store, tree_block *block, int level, uint64_t count,
+                                tree_content **content, tansu_error *error) {
+    uint64_t number = atomic_load_explicit(&block->number, memory_order_acquire) & ~NUMBER_PENDING;
+    block_store *bs = atomic_load_explicit(&store->bs, memory_order_acquire);
+    if (bs == NULL || number == 0)
+        return block_damaged(store, number, "there is no block store", error);
+    tansu_buffer record = TANSU_BUFFER_INIT;
+    tansu_status status = block_store_get(bs, BLOCK_STORE_BLOCK, number, &record, error);
+    if (status == TANSU_E_NOT_FOUND)
+        return block_damaged(store, number, "it is missing", error);
+    if (status != TANSU_OK)
+        return status;
+
+    tree_content *made = NULL;
+    const char *fault;
+    status = stored_decode(store, record.data, record.size, level, &made, &fault, error);
+    tansu_buffer_free(&record);
+    if (status == TANSU_E_CORRUPT)
+        return block_damaged(store, number, fault, error);
+    if (status != TANSU_OK)
+        return status;
+    if (content_count(made) != count) {
+        stored_drop(store, made);
+        return block_damaged(store, number, "number of entries", error);
+    }
+    *content = made;
+    return TANSU_OK;
+}
+
+/* block_load -- reads the record without a lock; the first of several threads publishes. */
+tansu_status block_load(tree_store *store, tree_block *block, int level, uint64_t count,
+                        const tree_content **content, tansu_error *error) {
+    tree_content *there;
+    while ((there = stay(block)) == NULL) {
+        tree_content *made = NULL;
+        tansu_status status = load_record(store, block, level, count, &made, error);
+        if (status != TANSU_OK) {
+            block_unpin(block);
+            return status;
+        }
+        if (made->level > 0)
+            atomic_store_explicit(&block->inner, 1, memory_order_release);
+        tree_content *none = NULL;
+        const uint32_t bytes = made->bytes;
+        blocks_count(store, bytes, 0);
+        if (!atomic_compare_exchange_strong(&block->content, &none, made)) {
+            blocks_count(store, -(int64_t)bytes, 0);
+            stored_drop(store, made);
+        } else if (tree_store_memory(store) >
+                   atomic_load_explicit(&store->relief_at, memory_order_relaxed))
+            store->relief(store->relief_context);
+    }
+    atomic_store_explicit(&block->used, 1, memory_order_relaxed);
+    *content = there;
+    return TANSU_OK;
+}
+
+/* ---- All blocks of a tree, and the numbers of those that are stored ---- */
+
+/* A way through all blocks of a tree. */
+typedef struct tree_way_through {
+    tree_store *store;
+    tree_block_visitor visit;
+    void *context;
+    block_tally tally;
+    const tree_page *before[TREE_MAX_HEIGHT]; /* the separators of each level's newest block */
+} tree_way_through;
+
+/* show -- one block. Errors: CORRUPT, and the visitor's. */
+static tansu_status show(tree_way_through *w, tree_block *block, tansu_error *error) {
+    if (!block_tally_add(&w->tally, w->store, block))
+        return block_damaged(w->store, atomic_load(&block->number), "it is not the only one",
+                             error);
+    return w->visit(w->context, block, error);
+}
+
+/* rises -- whether a block's separators are greater than those of the blocks before on its level:
+ * so none is entered twice, but for those without separators, which have one child. */
+static bool rises(tree_way_through *w, const tree_inner *inner) {
+    if (inner->keys.count == 0)
+        return true;
+    const tree_page **before = &w->before[inner->base.level];
+    tree_ref first = page_ref(&inner->keys, 0);
+    tree_ref last = *before == NULL ? first : page_ref(*before, 0);
+    bool right = *before == NULL || ref_less(&last, &first);
+    *before = &inner->keys;
+    return right;
+}
+
+/* visit_below -- the blocks below a content. */
+static tansu_status visit_below(tree_way_through *w, const tree_block *block,
+                                const tree_content *content, tansu_error *error) {
+    if (content->level == 0)
+        return TANSU_OK;
+    const tree_inner *inner = as_inner(content);
+    if (!rises(w, inner))
+        return block_damaged(w->store, atomic_load(&((tree_block *)block)->number),
+                             "its keys are out of order", error);
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < inner_children(inner); i++) {
+        const tree_content *child;
+        status = show(w, inner->child[i], error);
+        if (status != TANSU_OK || content->level == 1)
+            continue;
+        status = child_content(w->store, inner, i, &child, error);
+        if (status == TANSU_OK)
+            status = visit_below(w, inner->child[i], child, error);
+    }
+    return status;
+}
+
+tansu_status tree_each_block(tree_store *store, const tree *t, tree_block_visitor visit,
+                             void *context, tansu_error *error) {
+    if (t->root == NULL)
+        return TANSU_OK;
+    tree_way_through w = {.store = store, .visit = visit, .context = context};
+    const tree_content *content;
+    tansu_status status = block_content(store, t->root, -1, t->count, &content, error);
+    if (status != TANSU_OK)
+        return status;
+    status = show(&w, t->root, error);
+    if (status == TANSU_OK)
+        status = visit_below(&w, t->root, content, error);
+    block_unpin(t->root);
+    return status;
+}
+
+/* add_number -- a tree_block_visitor. Nothing of a block that is not stored. */
+static tansu_status add_number(void *context, tree_block *block, tansu_error *error) {
+    block_numbers *numbers = context;
+    uint64_t number = atomic_load(&block->number);
+    if (number == 0 || (number & NUMBER_PENDING) != 0)
+        return TANSU_OK;
+    if (!ARRAY_RESERVE(numbers->list, numbers->count, numbers->capacity, 1))
+        return error_memory(error);
+    numbers->list[numbers->count++] = number;
+    return TANSU_OK;
+}
+
+tansu_status tree_numbers(tree_store *store, const tree *t, block_numbers *numbers,
+                          tansu_error *error) {
+    return tree_each_block(store, t, add_number, numbers, error);
+}
+
+/* ---- Writing blocks to the block store and evicting them from memory ---- */
+
+/* One checkpoint's work on one tree. */
+typedef struct writing {
+    tree_store *store;
+    block_store *bs;
+    uint64_t written;
+    tansu_buffer record;
+    tansu_error *error;
+} writing;
+
+/* Space for that many blocks is kept from one checkpoint to the next. */
+#define PENDING_KEPT 8192
+
+/* write_block -- a block that has no number yet, after those below it. */
+static tansu_status write_block(writing *w, tree_block *block) {
+    if (atomic_load(&block->number) != 0)
+        return TANSU_OK;
+    const tree_content *content = block_resident(block); /* what was never stored is not evicted */
+    if (content->level > 0) {
+        const tree_inner *inner = as_inner(content);
+        for (uint32_t i = 0; i < inner_children(inner); i++) {
+            tansu_status status = write_block(w, inner->child[i]);
+            if (status != TANSU_OK)
+                return status;
+        }
+    }
+    w->record.size = 0;
+    if (!stored_encode(&w->record, content) ||
+        !ARRAY_RESERVE(w->store->pending, w->store->pending_count, w->store->pending_capacity, 1))
+        return error_memory(w->error);
+    uint64_t number = atomic_fetch_add(&w->store->next_block, 1);
+    tansu_status status =
+        block_store_put(w->bs, BLOCK_STORE_BLOCK, number, w->record.data, w->record.size, w->error);
+    if (status != TANSU_OK)
+        return status;
+    w->store->pending[w->store->pending_count++] = block;
+    atomic_store(&block->number, number | NUMBER_PENDING);
+    w->written++;
+    return TANSU_OK;
+}
+
+/* tree_checkpoint -- a block with a number has been stored with all that is below it. */
+tansu_status tree_checkpoint(tree_store *store, const tree *t, uint64_t *root_block,
+                             uint64_t *written, tansu_error *error) {
+    writing w = {.store = store, .bs = atomic_load(&store->bs), .error = error};
+    if (w.bs == NULL)
+        return error_set(error, TANSU_E_INVALID_STATE, NULL, "A memory store has no checkpoint");
+    tansu_status status = t->root == NULL ? TANSU_OK : write_block(&w, t->root);
+    tansu_buffer_free(&w.record);
+    *root_block = status == TANSU_OK ? tree_root_block(t) : 0;
+    if (written != NULL)
+        *written = w.written;
+    return status;
+}
+
+/* end_checkpoint -- ends a checkpoint: its blocks' numbers are valid, or they have none. */
+static void end_checkpoint(tree_store *store, bool committed) {
+    for (size_t i = 0; i < store->pending_count; i++) {
+        atomic_uint_fast64_t *number = &store->pending[i]->number;
+        if (committed)
+            block_clean(store, store->pending[i]);
+        atomic_store(number, committed ? atomic_load(number) & ~NUMBER_PENDING : 0);
+    }
+    store->pending_count = 0;
+    if (store->pending_capacity > PENDING_KEPT) {
+        free(store->pending);
+        store->pending = NULL;
+        store->pending_capacity = 0;
+    }
+}
+
+/* tree_checkpoint_failed -- numbers that were assigned are not assigned again. */
+void tree_checkpoint_failed(tree_store *store) {
+    end_checkpoint(store, false);
+}
+
+/* tree_checkpoint_done -- from now on the leaves may be evicted. */
+void tree_checkpoint_done(tree_store *store) {
+    end_checkpoint(store, true);
+}
+
+/* One round of evictions in one tree. */
+typedef struct eviction {
+    tree_store *store;
+    uint64_t limit;
+    uint64_t from; /* leaves that end before this entry are passed over */
+    uint64_t at;   /* the entry that the round has reached */
+} eviction;
+
+/* evict_below -- goes through the leaves in memory until enough is free; a leaf that was used since
+ * the last round gets another one. */
+static void evict_below(eviction *e, tree_block *block, uint64_t count) {
+    const tree_content *content = block_resident(block);
+    if (e->at + count <= e->from || content == NULL) {
+        e->at += count;
+        return;
+    }
+    if (!atomic_load_explicit(&block->inner, memory_order_acquire)) {
+        if (atomic_exchange_explicit(&block->used, 0, memory_order_relaxed) == 0)
+            block_evict(e->store, block);
+        e->at += count;
+        return;
+    }
+    const tree_inner *inner = as_inner(content);
+    for (uint32_t i = 0; i < inner_children(inner) && tree_store_memory(e->store) > e->limit; i++)
+        evict_below(e, inner->child[i], inner->count[i]);
+}
+
+/* tree_evict -- like a clock's hand. */
+uint64_t tree_evict(tree_store *store, const tree *t, uint64_t from, uint64_t limit) {
+    eviction e = {.store = store, .limit = limit, .from = from};
+    if (t->root != NULL && tree_store_memory(store) > limit)
+        evict_below(&e, t->root, t->count);
+    return e.at < t->count ? e.at : 0;
 }

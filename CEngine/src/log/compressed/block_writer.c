@@ -14,8 +14,7 @@
 
 struct block_writer {
     enum codec codec;
-    void *memory;    /* that the codec works in */
-    uint32_t format; /* of the image */
+    void *memory; /* that the codec works in */
     uint32_t crc_seed;
     block_sink sink;
     void *context;
@@ -29,13 +28,12 @@ struct block_writer {
     uint32_t count, capacity;
 };
 
-block_writer *block_writer_new(enum codec codec, uint32_t format, uint32_t crc_seed,
-                               block_sink sink, void *context) {
+block_writer *block_writer_new(enum codec codec, uint32_t crc_seed, block_sink sink,
+                               void *context) {
     block_writer *w = calloc(1, sizeof *w);
     if (w == NULL)
         return NULL;
     *w = (block_writer){.codec = codec,
-                        .format = format,
                         .crc_seed = crc_seed,
                         .sink = sink,
                         .context = context,
@@ -117,8 +115,7 @@ tansu_status block_writer_finish(block_writer *w, compressed_header *header, tan
     if (status != TANSU_OK)
         return status;
     uint64_t size = (uint64_t)w->count * sizeof *w->entries;
-    *header = (compressed_header){
-        .format = w->format, .table = w->position, .count = w->count, .codecs = w->codecs};
+    *header = (compressed_header){.count = w->count, .table = w->position, .codecs = w->codecs};
     header->table_crc = checksum(w->crc_seed, (const uint8_t *)w->entries, size);
     header->crc = checksum(w->crc_seed, (const uint8_t *)header, sizeof *header);
     return size == 0 ? TANSU_OK : w->sink(w->context, w->entries, size, error);

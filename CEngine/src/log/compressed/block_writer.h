@@ -14,10 +14,9 @@ typedef struct block_writer block_writer;
 typedef tansu_status (*block_sink)(void *context, const void *bytes, uint64_t size,
                                    tansu_error *error);
 
-/* block_writer_new -- for an image of segments of that format; `crc_seed` is the CRC of the uuid.
+/* block_writer_new -- `crc_seed` is the CRC of the uuid.
  * NULL when memory is exhausted. */
-block_writer *block_writer_new(enum codec codec, uint32_t format, uint32_t crc_seed,
-                               block_sink sink, void *context);
+block_writer *block_writer_new(enum codec codec, uint32_t crc_seed, block_sink sink, void *context);
 void block_writer_free(block_writer *w);
 
 /* block_writer_add -- the next bytes of the image, which stay in one block: a record, or the header

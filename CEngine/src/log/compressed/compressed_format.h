@@ -2,7 +2,7 @@
  * log/compressed/compressed_format.h -- the layout of a compressed segment (docs/file-format.md).
  *
  * A compressed segment stores the bytes of a compacted one, its *image*, in blocks: offsets of the
- * image are what locations name. The file has the segment's header with another format number, a
+ * image are what locations name. The file has the segment's header, a
  * header of its own, the blocks, and a table of them. All integers are little-endian.
  */
 #ifndef TANSU_LOG_COMPRESSED_COMPRESSED_FORMAT_H
@@ -15,12 +15,11 @@
 /* After the segment's header. */
 typedef struct compressed_header {
     uint32_t crc;    /* of this header with this field zero, begun with the CRC of the uuid */
-    uint32_t format; /* of the image */
-    uint64_t table;  /* where the table begins in the file */
     uint32_t count;  /* blocks */
+    uint64_t table;  /* where the table begins in the file */
     uint32_t codecs; /* bit n: some block has codec n */
     uint32_t table_crc;
-    uint32_t reserved[9]; /* zero */
+    uint32_t reserved[10]; /* zero */
 } compressed_header;
 #define COMPRESSED_HEADER_SIZE 64u
 

@@ -103,7 +103,6 @@ tansu_status compressed_open(compressed_segment *s, int fd, uint64_t size, tansu
         return status;
     s->size = header.table;
     s->count = header.count;
-    s->format = header.format;
     return table_read(s, fd, &header, error);
 }
 

@@ -20,7 +20,6 @@ typedef struct compressed_segment {
     char name[32]; /* of the file */
     uint32_t number;
     uint32_t crc_seed;
-    uint32_t format;     /* of the image */
     const uint8_t *file; /* mapped */
     uint64_t size;       /* of its blocks: where the table begins */
     uint64_t end;        /* of the image */

@@ -6,7 +6,6 @@
  */
 #include "log/follow/follow.h"
 
-#include "log/frame.h"
 #include "log/scan.h"
 #include "util/array.h"
 #include "util/error.h"

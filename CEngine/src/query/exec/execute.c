@@ -4,9 +4,11 @@
  * Unless an index provides the order of $orderby, every scan returns record ids in ascending order,
  * so that the order of the results does not depend on the plan.
  */
-#include "query/exec/covering.h"
+#include "query/exec/project.h"
 #include "query/exec/run.h"
+#include "query/exec/write_slice.h"
 #include "util/error.h"
+
 #include <stdlib.h>
 
 /* Of a plan that tests so many documents that remembering their form is worth the memory. */
@@ -442,4 +444,30 @@ tansu_status run_count(query_run *run, uint64_t *count, tansu_error *error) {
     }
     run->returned = *count;
     return run->cancellable ? run_check(run, error) : TANSU_OK;
+}
+
+/* ---- Writes a part of an array ---- */
+
+/* count_elements -- how many elements an array has. */
+static int64_t count_elements(const doc_value *array) {
+    doc_iter iter;
+    int64_t count = 0;
+    for (bool valid = doc_iter_value(&iter, array); valid && doc_iter_next(&iter);)
+        count++;
+    return count;
+}
+
+void write_slice(writer *w, const array_slice *slice, const doc_iter *element) {
+    int64_t size = slice->skip < 0 ? count_elements(&element->value) : 0;
+    int64_t skip = slice->skip >= 0 ? slice->skip : size + slice->skip < 0 ? 0 : size + slice->skip;
+    uint32_t taken = 0;
+    doc_iter iter;
+    writer_head(w, DOC_ARRAY, element->key, element->key_size);
+    size_t start = writer_begin(w);
+    bool valid = doc_iter_value(&iter, &element->value);
+    for (int64_t i = 0; valid && (int64_t)taken < slice->count && doc_iter_next(&iter); i++) {
+        if (i >= skip)
+            writer_index_value(w, taken++, &iter.value);
+    }
+    writer_end(w, start);
 }

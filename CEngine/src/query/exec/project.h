@@ -4,6 +4,7 @@
 #ifndef TANSU_QUERY_EXEC_PROJECT_H
 #define TANSU_QUERY_EXEC_PROJECT_H
 
+#include "query/exec/rid_list.h"
 #include "query/parse/parsed_query.h"
 
 /* project -- replaces `out` by `document` as q->hints.fields projects it. For "path.$" it evaluates
@@ -11,5 +12,15 @@
  * matching. */
 tansu_status project(const query *q, match_context *context, const tansu_document *stored,
                      const tansu_document *document, tansu_buffer *out, tansu_error *error);
+
+/* ---- Projecting index entries instead of documents ---- */
+
+/* covering_has_values -- whether the values can be restored from an entry (index/type_tag.h). */
+bool covering_has_values(entry_bytes entry);
+
+/* covering_project -- replaces `out` by the projected document of an entry. `values` is scratch.
+ * Errors: MEMORY, CORRUPT. */
+tansu_status covering_project(const access_path *a, const bool *covered, entry_bytes entry,
+                              tansu_buffer *values, tansu_buffer *out, tansu_error *error);
 
 #endif

@@ -5,8 +5,8 @@
 #define TANSU_QUERY_EXEC_RUN_H
 
 #include "bson/writer.h"
-#include "query/exec/hit_list.h"
-#include "query/exec/merge.h"
+#include "query/exec/cursor.h"
+#include "query/exec/index_scan.h"
 #include "query/exec/sort.h"
 
 /* Smaller than what malloc keeps in lists of the thread (util/arena.c): what few runs need is

@@ -5,7 +5,7 @@
  * Duplicates are removed whenever the values reach the memory limit.
  */
 #include "query/exec/subquery.h"
-#include "query/exec/covering.h"
+#include "query/exec/project.h"
 #include "query/exec/run.h"
 #include "query/parse/reference_paths.h"
 #include "query/parse/subquery_spec.h"

@@ -3,13 +3,14 @@
  * arrays, types, and comparisons with a collation. The frequent ones are inlined in matcher.c.
  */
 #include "query/match/match_value.h"
+
 #include "bson/number.h"
-#include "query/match/bit_test.h"
 #include "query/match/collation.h"
-#include "query/match/range_set.h"
+#include "query/match/match_context.h"
+#include "query/match/merged_test.h"
 #include "query/match/regex.h"
 #include "query/match/string_operands.h"
-#include "query/match/string_search.h"
+#include "util/error.h"
 
 bool test_collate(const test *t, match_context *c, const doc_value *value, doc_value *collated) {
     *collated = *value;
@@ -246,4 +247,94 @@ bool test_special_value(const test *t, match_context *c, const doc_value *value)
     case TEST_RANGES: return in_ranges(t, c, value);
     default: return compares(t, c, value);
     }
+}
+
+/* ---- Tests of single bits ---- */
+
+/* The bytes of a value, the lowest first. */
+typedef struct bit_string {
+    uint8_t whole[8];
+    const uint8_t *bytes; /* NULL: `whole` */
+    uint32_t size;
+    uint8_t beyond; /* every further byte */
+} bit_string;
+
+/* read_bits -- the bytes of a value; false when it has none. */
+static bool read_bits(const doc_value *value, bit_string *bits) {
+    int64_t number;
+    if (value->type == DOC_BINARY) {
+        /* After the size and the subtype. */
+        *bits = (bit_string){.bytes = value->data + 5, .size = value->size - 5};
+        return true;
+    }
+    if (!doc_is_number(value) || !doc_as_int64(value, &number))
+        return false;
+    *bits = (bit_string){.size = 8, .beyond = number < 0 ? 0xFF : 0};
+    store_u64(bits->whole, (uint64_t)number);
+    return true;
+}
+
+/* byte_at -- a byte of the value. */
+static uint8_t byte_at(const bit_string *bits, uint32_t at) {
+    if (at >= bits->size)
+        return bits->beyond;
+    return bits->bytes ? bits->bytes[at] : bits->whole[at];
+}
+
+/* Bytes that count as one step of the deadline. */
+#define STEP_BYTES 64
+
+bool bits_pass(const struct bit_test *t, match_context *c, const doc_value *value) {
+    bit_string bits;
+    if (!read_bits(value, &bits) || !match_step(c, t->count / STEP_BYTES))
+        return false;
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint32_t byte = t->mask ? i : t->positions[i] / 8;
+        uint8_t asked = t->mask ? t->mask[i] : (uint8_t)(1 << t->positions[i] % 8);
+        uint8_t found = byte_at(&bits, byte);
+        uint8_t passed = asked & (t->set ? found : (uint8_t)~found);
+        if (t->all ? passed != asked : passed != 0)
+            return !t->all;
+    }
+    return t->all;
+}
+
+/* ---- Errors, cancellation and memory of matching ---- */
+
+void match_context_free(match_context *c) {
+    buffer_free(&c->text);
+    buffer_free(&c->key);
+    buffer_free(&c->marks);
+    buffer_free(&c->error_context);
+    regex_memory_free(c->regex);
+    memset(c, 0, sizeof *c);
+}
+
+tansu_status match_context_status(const match_context *c, tansu_error *error) {
+    if (c->status == TANSU_OK)
+        return TANSU_OK;
+    if (c->status == TANSU_E_TIMEOUT || c->status == TANSU_E_CANCELLED)
+        return deadline_error(c->deadline, c->status, error);
+    if (!c->message)
+        return error_memory(error);
+    const char *where = c->error_context.size != 0 ? (const char *)c->error_context.data : "";
+    return error_set(error, c->status, where, "%s", c->message);
+}
+
+bool match_fail(match_context *c, tansu_status status, const char *error_context,
+                const char *message) {
+    if (c->status == TANSU_OK) {
+        c->status = status;
+        c->message = message;
+        if (!error_context ||
+            !buffer_set(&c->error_context, error_context, strlen(error_context) + 1))
+            c->error_context.size = 0;
+    }
+    return false;
+}
+
+bool match_continues(match_context *c) {
+    if (c->status == TANSU_OK && c->deadline)
+        c->status = deadline_status(c->deadline);
+    return c->status == TANSU_OK;
 }

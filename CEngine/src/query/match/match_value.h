@@ -4,6 +4,8 @@
 #ifndef TANSU_QUERY_MATCH_MATCH_VALUE_H
 #define TANSU_QUERY_MATCH_MATCH_VALUE_H
 
+#include "bson/document.h"
+#include "query/match/match_context.h"
 #include "query/match/matcher.h"
 
 /* test_value -- whether a value passes a test, disregarding `negated` and the elements of an array.
@@ -38,5 +40,20 @@ bool subcondition_holds(const subcondition *s, match_context *c, const doc_value
 /* subcondition_pulls -- whether $pull removes an element: operators on the value ask it as they ask
  * the value of a field, an array by its elements, too; a query on fields asks documents only. */
 bool subcondition_pulls(const subcondition *s, match_context *c, const doc_value *value);
+
+/* ---- $bitsAllSet, $bitsAnySet, $bitsAllClear and $bitsAnyClear ---- */
+
+/* What is asked of the bits; the bits are those of a mask, or are listed by their positions. */
+struct bit_test {
+    bool all;                  /* of all of them; otherwise of at least one */
+    bool set;                  /* whether they are set; otherwise whether they are clear */
+    const uint8_t *mask;       /* the lowest byte first; NULL: `positions` */
+    const uint32_t *positions; /* counted from the lowest bit, which is 0 */
+    uint32_t count;            /* bytes of the mask, or positions */
+};
+
+/* bits_pass -- whether a value passes: a whole number, whose sign goes on beyond its 64 bits, or
+ * binary data, which has no bit set beyond its end. Other values never do. */
+bool bits_pass(const struct bit_test *t, match_context *c, const doc_value *value);
 
 #endif

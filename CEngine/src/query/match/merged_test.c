@@ -9,8 +9,9 @@
  * the value that passes the strictest one passes all.
  */
 #include "query/match/merged_test.h"
-#include "query/match/range_set.h"
+
 #include "query/match/string_operands.h"
+
 #include <stdlib.h>
 
 /* Fewer tests than this are not merged. */
@@ -321,4 +322,254 @@ node *merge_value_tests(arena *memory, node *n) {
         node_append(n, nodes[i]);
     }
     return n->first == n->last ? n->first : n;
+}
+
+/* ---- Ranges sorted by their lower ends; those that overlap are one ---- */
+
+/* Values of one kind between two ends. */
+typedef struct range {
+    enum value_kind kind;
+    bool low_open, high_open;    /* the end itself is not in the range */
+    const doc_value *low, *high; /* NULL: as low, or as high, as the kind goes */
+} range;
+
+struct range_set {
+    uint32_t count;
+    range *ranges;
+};
+
+bool range_set_takes(const test *t) {
+    switch (t->op) {
+    case TEST_GT:
+    case TEST_GTE:
+    case TEST_LT:
+    case TEST_LTE: return !t->other_kinds;
+    case TEST_BETWEEN: return t->operand_count == 1;
+    default: return false;
+    }
+}
+
+/* range_of -- the range of a test. */
+static range range_of(const test *t) {
+    /* The least number; a range does not have it. */
+    static const uint8_t nan_bytes[8] = {0, 0, 0, 0, 0, 0, 0xF8, 0x7F};
+    static const doc_value nan = {nan_bytes, sizeof nan_bytes, DOC_DOUBLE};
+    range r = {.kind = t->kind};
+    if (t->op == TEST_LT || t->op == TEST_LTE) {
+        r.high = &t->operand;
+        r.high_open = t->op == TEST_LT;
+        r.low = t->kind == KIND_NUMBER ? &nan : NULL;
+        r.low_open = true;
+    } else {
+        r.low = &t->operand;
+        r.low_open = t->op == TEST_GT;
+        r.high = t->op == TEST_BETWEEN ? &t->operands[0] : NULL;
+    }
+    return r;
+}
+
+/* compare_low -- ranges by their lower ends, for qsort(). */
+static int compare_low(const void *left, const void *right) {
+    const range *a = left, *b = right;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->low == NULL || b->low == NULL)
+        return (a->low != NULL) - (b->low != NULL);
+    int order = value_compare(a->low, b->low);
+    return order != 0 ? order : (int)a->low_open - (int)b->low_open;
+}
+
+/* overlaps -- whether a range continues one with a lower end that is not above its own. */
+static bool overlaps(const range *before, const range *r) {
+    if (before->kind != r->kind)
+        return false;
+    if (before->high == NULL || r->low == NULL)
+        return true;
+    int order = value_compare(r->low, before->high);
+    return order < 0 || (order == 0 && !(before->high_open && r->low_open));
+}
+
+/* extend -- raises the upper end of a range to that of another one. */
+static void extend(range *r, const range *by) {
+    int order = r->high == NULL ? 1 : by->high == NULL ? -1 : value_compare(r->high, by->high);
+    if (order < 0) {
+        r->high = by->high;
+        r->high_open = by->high_open;
+    } else if (order == 0) {
+        r->high_open = r->high_open && by->high_open;
+    }
+}
+
+const range_set *range_set_new(arena *memory, const test *const *tests, uint32_t count) {
+    range_set *set = arena_alloc(memory, sizeof *set);
+    if (!set || count == 0)
+        return set;
+    set->ranges = arena_alloc(memory, count * sizeof *set->ranges);
+    if (!set->ranges)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        set->ranges[i] = range_of(tests[i]);
+    qsort(set->ranges, count, sizeof *set->ranges, compare_low);
+    set->count = 1;
+    for (uint32_t i = 1; i < count; i++) {
+        range *last = &set->ranges[set->count - 1];
+        if (overlaps(last, &set->ranges[i]))
+            extend(last, &set->ranges[i]);
+        else
+            set->ranges[set->count++] = set->ranges[i];
+    }
+    return set;
+}
+
+/* begins_before -- whether a value is not below a range. */
+static bool begins_before(const range *r, enum value_kind kind, const doc_value *value) {
+    if (r->kind != kind)
+        return r->kind < kind;
+    if (r->low == NULL)
+        return true;
+    int order = value_compare(r->low, value);
+    return order < 0 || (order == 0 && !r->low_open);
+}
+
+bool range_set_has(const range_set *set, const doc_value *value) {
+    enum value_kind kind = value_kind_of(value->type);
+    uint32_t low = 0, high = set->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (begins_before(&set->ranges[middle], kind, value))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || set->ranges[low - 1].kind != kind)
+        return false;
+    const range *r = &set->ranges[low - 1];
+    int order = r->high == NULL ? -1 : value_compare(value, r->high);
+    return order < 0 || (order == 0 && !r->high_open);
+}
+
+/* ---- The automaton of Aho and Corasick ---- */
+
+/*
+ * A node is a prefix of some of the strings; the nodes are in order of length, those of one parent in the order of their bytes. Where a text leaves the prefixes, its fallback is the longest prefix that it still ends with. So the search reads each byte of the text once, however many strings there are and however they repeat themselves.
+ */
+
+typedef struct search_node {
+    uint32_t fallback; /* while the nodes are made: the first string with this prefix */
+    uint32_t first;    /* child; while the nodes are made: after the last string */
+    uint16_t count;    /* of children */
+    uint8_t byte;      /* the last one of the prefix */
+    bool found;        /* a text that ends with the prefix contains a string */
+} search_node;
+
+struct string_search {
+    uint32_t count;
+    search_node *nodes;
+};
+
+#define NO_NODE 0  /* the root is nobody's child */
+#define PIECE 4096 /* bytes between two looks at the deadline */
+
+/* count_nodes -- the number of prefixes that the strings have, the empty one among them. */
+static size_t count_nodes(const doc_value *operands, uint32_t count) {
+    size_t total = 1, last_size = 0;
+    const char *last = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t size, common = 0;
+        const char *text = doc_string(&operands[i], &size);
+        while (common < size && common < last_size && text[common] == last[common])
+            common++;
+        total += size - common;
+        last = text;
+        last_size = size;
+    }
+    return total;
+}
+
+/* add_children -- of one node, whose prefix has `depth` bytes. */
+static void add_children(string_search *s, uint32_t at, const doc_value *operands, size_t depth) {
+    search_node *node = &s->nodes[at];
+    uint32_t from = node->fallback, to = node->first;
+    size_t size;
+    (void)doc_string(&operands[from], &size);
+    node->first = s->count;
+    /* No other string begins with this one. */
+    node->found = size == depth;
+    for (uint32_t i = from; i < to && !node->found; i++) {
+        uint8_t byte = (uint8_t)doc_string(&operands[i], &size)[depth];
+        if (node->count == 0 || s->nodes[s->count - 1].byte != byte) {
+            s->nodes[s->count++] = (search_node){.fallback = i, .byte = byte};
+            node->count++;
+        }
+        s->nodes[s->count - 1].first = i + 1;
+    }
+}
+
+/* child_of -- the child of a node by its byte, or NO_NODE. */
+static uint32_t child_of(const string_search *s, uint32_t at, uint8_t byte) {
+    uint32_t low = s->nodes[at].first, high = low + s->nodes[at].count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->nodes[middle].byte == byte)
+            return middle;
+        if (s->nodes[middle].byte < byte)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NO_NODE;
+}
+
+/* next_of -- the node after one more byte: the longest prefix that the text now ends with. */
+static uint32_t next_of(const string_search *s, uint32_t at, uint8_t byte) {
+    for (;;) {
+        uint32_t next = child_of(s, at, byte);
+        if (next != NO_NODE || at == 0)
+            return next;
+        at = s->nodes[at].fallback;
+    }
+}
+
+/* set_fallbacks -- of the children of a node; its own is set. */
+static void set_fallbacks(string_search *s, uint32_t at) {
+    for (uint32_t i = 0; i < s->nodes[at].count; i++) {
+        search_node *child = &s->nodes[s->nodes[at].first + i];
+        child->fallback = at == 0 ? 0 : next_of(s, s->nodes[at].fallback, child->byte);
+        child->found = child->found || s->nodes[child->fallback].found;
+    }
+}
+
+const string_search *string_search_new(arena *memory, const doc_value *operands, uint32_t count) {
+    size_t total = count_nodes(operands, count), depth = 0;
+    string_search *s = arena_alloc(memory, sizeof *s);
+    if (!s || total > UINT32_MAX)
+        return NULL;
+    s->nodes = arena_alloc(memory, total * sizeof *s->nodes);
+    if (!s->nodes)
+        return NULL;
+    s->nodes[0].first = count;
+    s->count = 1;
+    for (uint32_t at = 0, level_end = 1; at < s->count; at++) {
+        if (at == level_end) {
+            depth++;
+            level_end = s->count;
+        }
+        add_children(s, at, operands, depth);
+    }
+    s->nodes[0].fallback = 0;
+    for (uint32_t at = 0; at < s->count; at++)
+        set_fallbacks(s, at);
+    return s;
+}
+
+bool string_search_finds(const string_search *s, match_context *c, const char *text, size_t size) {
+    uint32_t node = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (i % PIECE == 0 && !match_read(c, size - i < PIECE ? size - i : PIECE))
+            return false;
+        node = next_of(s, node, (uint8_t)text[i]);
+        if (s->nodes[node].found)
+            return true;
+    }
+    return false;
 }

@@ -6,7 +6,7 @@
  * operand between the two would begin with it as well. Suffixes are prefixes read backward.
  */
 #include "query/match/string_operands.h"
-#include "query/match/string_search.h"
+#include "query/match/merged_test.h"
 #include <stdlib.h>
 
 /* text_order -- by bytes, the shorter first. */

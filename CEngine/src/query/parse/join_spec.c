@@ -3,7 +3,7 @@
  */
 #include "query/parse/join_spec.h"
 #include "query/parse/projection.h"
-#include "store/name_check.h"
+#include "store/collection.h"
 #include "util/error.h"
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
 #ifndef TANSU_QUERY_PARSE_JOIN_SPEC_H
 #define TANSU_QUERY_PARSE_JOIN_SPEC_H
 
-#include "query/parse/array_slice.h"
 #include "query/parse/parsed_query.h"
+#include "query/parse/projection.h"
 
 /* A key on a path. The last one has the collection or the slice. */
 typedef struct join_spec {

@@ -63,10 +63,9 @@ tansu_status parse_check_operand(parser *p, const char *name, const doc_value *o
 /* ---- Comparisons ---- */
 
 /* refuse_regex -- a regular expression is no operand of a comparison other than $eq: "not equal" is
- * hardly what is meant, but "does not match". A filter that an earlier release stored may have
- * one. */
+ * hardly what is meant, but "does not match". */
 static tansu_status refuse_regex(parser *p, const char *name, const doc_value *operand) {
-    return operand->type != DOC_REGEX || p->q->stored
+    return operand->type != DOC_REGEX
                ? TANSU_OK
                : parse_bad(p, name,
                            "Operand must not be a regular expression; use \"$regex\", or \"$not\" "
@@ -418,8 +417,7 @@ static tansu_status read_options(parser *p, node *parent, const char *name,
 static tansu_status read_not(parser *p, node *parent, const char *name, const doc_value *operand) {
     const doc_value *options = p->regex_options;
     doc_iter iter;
-    if (operand->type == DOC_DOCUMENT && !p->q->stored &&
-        (!doc_iter_value(&iter, operand) || !doc_iter_next(&iter)))
+    if (operand->type == DOC_DOCUMENT && (!doc_iter_value(&iter, operand) || !doc_iter_next(&iter)))
         return parse_bad(
             p, name,
             "Condition is empty; give one, or use {\"$ne\": {}} for documents that are "

@@ -18,7 +18,6 @@ struct query {
     deadline deadline; /* of the compilation */
     uint64_t spent;    /* nanoseconds of $maxTimeMS that compiling took */
     uint32_t nodes;    /* created so far */
-    bool stored;       /* the partial filter of an existing index: query_compile_stored() */
     path_link *paths;
     regex *regexes;
     struct query *outer;             /* of a subquery: the query that it is part of */

@@ -10,8 +10,20 @@
 #ifndef TANSU_QUERY_PARSE_PROJECTION_H
 #define TANSU_QUERY_PARSE_PROJECTION_H
 
-#include "query/parse/array_slice.h"
+#include "bson/document.h"
 #include "query/parse/parsed_query.h"
+
+/* ---- The operand of $slice: which elements of an array are kept ---- */
+
+typedef struct array_slice {
+    int64_t skip; /* elements to skip; negative: start that many before the end */
+    int64_t count;
+} array_slice;
+
+/* array_slice_parse -- reads n (the first ones; negative: the last ones) or [skip, count]. Errors:
+ * INVALID_QUERY at `context`. */
+tansu_status array_slice_parse(array_slice *slice, const doc_value *value, const char *context,
+                               tansu_error *error);
 
 enum field_form { FORM_WHOLE, FORM_SLICE, FORM_ELEMENT, FORM_POSITION };
 

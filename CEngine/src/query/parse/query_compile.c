@@ -108,6 +108,12 @@ tansu_status query_too_large(const arena *memory, tansu_status status, tansu_err
 static tansu_status compile_new(query *q, const uint8_t *selector, size_t selector_size,
                                 const uint8_t *hints, size_t hints_size, const interrupt *stop,
                                 query **result, tansu_error *error) {
+    if ((selector == NULL && selector_size != 0) || (hints == NULL && hints_size != 0)) {
+        query_free(q);
+        const char *what = selector == NULL && selector_size != 0 ? "query" : "hints";
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, what,
+                         "The argument \"%s\" is NULL, and its size is not 0", what);
+    }
     q->memory.limit = QUERY_MEMORY;
     q->deadline = q->outer ? q->outer->deadline : deadline_begin(stop, 0);
     tansu_status status = compile(q, selector, selector_size, hints, hints_size, error);
@@ -170,15 +176,6 @@ tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
         return error_memory(error);
     q->exact_documents = true;
     return compile_new(q, selector, selector_size, hints, hints_size, NULL, result, error);
-}
-
-tansu_status query_compile_stored(const uint8_t *selector, size_t size, query **result,
-                                  tansu_error *error) {
-    query *q = zeroed_alloc(sizeof *q);
-    if (!q)
-        return error_memory(error);
-    q->stored = true;
-    return compile_new(q, selector, size, NULL, 0, NULL, result, error);
 }
 
 /* free_subqueries -- returns how many there were, at any depth. */

@@ -35,12 +35,6 @@ tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
                                   const uint8_t *hints, size_t hints_size, query **result,
                                   tansu_error *error);
 
-/* query_compile_stored -- the same without hints for the partial filter of an existing index: what
- * an earlier release accepted and this one rejects (a part "*" of a path, an empty $not, a
- * comparison other than $eq with a regular expression) is accepted. */
-tansu_status query_compile_stored(const uint8_t *selector, size_t size, query **result,
-                                  tansu_error *error);
-
 /* query_selector -- the selector that it was compiled from. Where query_resolve() turned conditions
  * on what references lead to into subqueries, it has these. It lives as long as the query. */
 doc_value query_selector(const query *q);

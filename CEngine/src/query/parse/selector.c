@@ -4,10 +4,16 @@
  *
  * The depth that doc_check() allows bounds the recursion.
  */
+#include "query/parse/selector.h"
+
+#include "query/match/match_value.h"
 #include "query/match/merged_test.h"
+#include "query/parse/parsed_query.h"
 #include "query/parse/selector_parser.h"
 #include "util/error.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 
 #define MAX_CONTEXT sizeof((tansu_error *)0)->context /* bytes */
 #define PARSE_STEPS 1024                              /* nodes between two deadline checks */
@@ -148,8 +154,7 @@ static void path_pop(parser *p, path_text before) {
 static enum wild wild_of(const parser *p, const char *key) {
     if (p->depth != 0)
         return WILD_NONE;
-    /* In a filter that an earlier version stored, "**" is a key. */
-    if (strncmp(key, "**.", 3) == 0 && !p->q->stored)
+    if (strncmp(key, "**.", 3) == 0)
         return WILD_NAMED;
     return strcmp(key, "*") == 0 ? WILD_FIELDS : strcmp(key, "**") == 0 ? WILD_ANYWHERE : WILD_NONE;
 }
@@ -419,4 +424,110 @@ tansu_status selector_parse(query *q, const uint8_t *doc, size_t size, tansu_err
         status = read_selector(&p, q->root, &iter);
     parser_free(&p);
     return status;
+}
+
+/* ---- Conditions on one value, outside a query ---- */
+
+/* The query has no selector: it only owns what the condition is made of. */
+struct condition {
+    query query;
+    subcondition *inner;
+};
+
+tansu_status condition_compile(const doc_value *operand, const char *context,
+                               const collation *collation, condition **result, tansu_error *error) {
+    condition *c = calloc(1, sizeof *c);
+    if (!c)
+        return error_memory(error);
+    c->query.collation = collation;
+    c->query.memory.limit = QUERY_MEMORY;
+    c->query.exact_documents = true;
+    doc_value copy = *operand;
+    copy.data = arena_copy(&c->query.memory, operand->data, operand->size);
+    tansu_status status = copy.data
+                              ? subcondition_parse(&c->query, &copy, context, &c->inner, error)
+                              : error_memory(error);
+    status = query_too_large(&c->query.memory, status, error);
+    if (status != TANSU_OK) {
+        condition_free(c);
+        return status;
+    }
+    *result = c;
+    return TANSU_OK;
+}
+
+void condition_free(condition *c) {
+    if (!c)
+        return;
+    query_free_members(&c->query);
+    free(c);
+}
+
+bool condition_holds(const condition *c, match_context *context, const doc_value *value) {
+    return subcondition_pulls(c->inner, context, value);
+}
+
+/* ---- The paths of a query, which live as long as it does ---- */
+
+/* check_parts -- rejects parts that begin with `$`: only the keys of a DBRef do. */
+static tansu_status check_parts(const path *path, const char *context, tansu_error *error) {
+    for (uint32_t i = 0; i < path->count; i++) {
+        const char *name = path->parts[i].name;
+        if (name[0] == '$' && strcmp(name, "$ref") != 0 && strcmp(name, "$id") != 0 &&
+            strcmp(name, "$db") != 0)
+            return error_set(error, TANSU_E_INVALID_QUERY, context,
+                             "Path has a part \"%.64s\", but no stored key begins with $; use the "
+                             "name of a field",
+                             name);
+    }
+    return TANSU_OK;
+}
+
+/* What a path may be. */
+enum path_use { USE_PLAIN, USE_KEYS, USE_WILD };
+
+/* add_path -- query_path(), query_path_keys() and query_wild_path(). */
+static tansu_status add_path(query *q, const char *text, size_t size, enum path_use use,
+                             const char *context, const path **result, tansu_error *error) {
+    path_link *link = arena_alloc(&q->memory, sizeof *link);
+    if (!link)
+        return error_memory(error);
+    bool named = use == USE_WILD && size > 2 && memcmp(text, "**.", 3) == 0;
+    if (path_has_wildcard(text + (named ? 3 : 0), size - (named ? 3 : 0)) &&
+        (use != USE_WILD || named))
+        return error_set(
+            error, TANSU_E_INVALID_QUERY, context,
+            "Path has a part of asterisks only; \"*\", \"**\" and \"**.name\" are whole "
+            "paths of a condition, and a key of that name is written with a "
+            "backslash, \\*");
+    tansu_status status = use == USE_KEYS
+                              ? path_parse_keys(&link->path, &q->memory, text, size, error)
+                              : path_parse(&link->path, &q->memory, text, size, error);
+    if (status == TANSU_E_INVALID_QUERY && error != NULL)
+        snprintf(error->context, sizeof error->context, "%s", context);
+    if (status != TANSU_OK)
+        return status;
+    link->next = q->paths;
+    q->paths = link;
+    *result = &link->path;
+    if (named && link->path.count != 2)
+        return error_set(error, TANSU_E_INVALID_QUERY, context,
+                         "Path has several keys after \"**\"; give one, the name of a field at any "
+                         "depth");
+    return check_parts(&link->path, context, error);
+}
+
+tansu_status query_path(query *q, const char *text, size_t size, const char *context,
+                        const path **result, tansu_error *error) {
+    return add_path(q, text, size, USE_PLAIN, context, result, error);
+}
+
+tansu_status query_path_keys(query *q, const char *text, size_t size, const char *context,
+                             const path **result, tansu_error *error) {
+    return add_path(q, text, size, USE_KEYS, context, result, error);
+}
+
+tansu_status query_wild_path(query *q, const char *text, size_t size, const char *context,
+                             const path **result, tansu_error *error) {
+    return add_path(q, text, size, USE_WILD, context, result, error);
 }

@@ -4,7 +4,7 @@
 #include "query/parse/subquery_spec.h"
 #include "bson/writer.h"
 #include "query/match/collation.h"
-#include "store/name_check.h"
+#include "store/collection.h"
 #include "util/error.h"
 #include <stdio.h>
 

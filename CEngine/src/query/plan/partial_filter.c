@@ -45,17 +45,9 @@ static tansu_status take(query *q, void **filter, tansu_error *error) {
     return TANSU_OK;
 }
 
-/* compile -- of an index that exists. */
+/* compile -- of an index. */
 static tansu_status compile(const uint8_t *selector, size_t size, void **filter,
                             tansu_error *error) {
-    query *q;
-    tansu_status status = query_compile_stored(selector, size, &q, error);
-    return status == TANSU_OK ? take(q, filter, error) : status;
-}
-
-/* compile_new -- of an index that is to be created. */
-static tansu_status compile_new(const uint8_t *selector, size_t size, void **filter,
-                                tansu_error *error) {
     query *q;
     tansu_status status = query_compile_alone(selector, size, &q, error);
     if (status == TANSU_E_INVALID_QUERY)
@@ -76,7 +68,6 @@ static void release(void *filter) {
 }
 
 const index_filter_calls query_filters = {compile, matches, release};
-const index_filter_calls query_new_filters = {compile_new, matches, release};
 
 /* ---- Proofs ---- */
 

@@ -13,9 +13,6 @@
  * document alone and never change. */
 extern const index_filter_calls query_filters;
 
-/* The same for indexes that are to be created. */
-extern const index_filter_calls query_new_filters;
-
 /* filter_node -- the normalised tree of a compiled filter. */
 const node *filter_node(const void *filter);
 

@@ -4,8 +4,14 @@
  * of the cheapest.
  */
 #include "query/plan/plan.h"
+
+#include "index/type_tag.h"
+#include "query/match/collation.h"
+#include "query/parse/projection.h"
 #include "store/index_tail/index_tail.h"
+
 #include <math.h>
+#include <string.h>
 
 /* Rough nanoseconds on the machine of docs/architecture.md; only their ratios matter. */
 #define COST_SCAN_DOCUMENT 70.0
@@ -505,4 +511,212 @@ tansu_status plan_choose(planner *p) {
             p->chosen = c;
     }
     return TANSU_OK;
+}
+
+/* ---- Whether an index provides the order of $orderby ---- */
+
+/*
+ * Paths that the ranges fix to one value do not affect the order. The others must be the next paths
+ * of the index, read forward or backward. Where the ranges fix leading paths to a few values each,
+ * as $in does, each combination of these is a stream in the order of the paths that follow; a k-way
+ * merge combines the streams.
+ *
+ * In a unique index no two documents are equal at all paths: what $orderby has after these does not
+ * matter, unless streams are merged, which may be equal at the paths that follow the fixed ones.
+ *
+ * A multikey index has several entries for a document and provides no order. $orderby must collate
+ * strings as the index does. A sparse or partial index leaves out only documents that are not
+ * matches: that it is complete was proven before.
+ */
+
+/* Limit of streams to merge: each has a cursor and a batch of entries. */
+#define MAX_STREAMS 1000
+
+/* is_point -- whether the ranges fix the path with that number to one value. */
+static bool is_point(const access_path *a, uint32_t number) {
+    return number < a->bound_paths && a->bounds[number].count == 1 &&
+           a->bounds[number].items[0].point;
+}
+
+/* is_fixed -- whether they fix a path to one value. */
+static bool is_fixed(const access_path *a, const path *path) {
+    for (uint32_t i = 0; i < a->bound_paths; i++) {
+        if (is_point(a, i) && path_equal(&a->paths[i], path))
+            return true;
+    }
+    return false;
+}
+
+/* skip_fixed -- the number of the next path from `at` on that is not fixed. */
+static uint32_t skip_fixed(const access_path *a, uint32_t at) {
+    while (is_point(a, at))
+        at++;
+    return at;
+}
+
+/* orders_from -- whether the paths from `at` on provide the order. */
+static bool orders_from(const planner *p, const access_path *a, uint32_t at, index_order *order) {
+    bool decided = false;
+    order->backward = false;
+    for (uint32_t i = 0; i < p->order_count; i++) {
+        const order_path *by = &p->q->hints.order[i];
+        if (is_fixed(a, by->path))
+            continue;
+        at = skip_fixed(a, at);
+        if (at == a->path_count && a->unique && order->streams == 1)
+            break; /* no two documents are equal so far */
+        if (at == a->path_count || !path_equal(&a->paths[at], by->path))
+            return false;
+        bool against = a->descending[at] != by->descending;
+        if (decided && against != order->backward)
+            return false;
+        order->backward = against;
+        decided = true;
+        at++;
+    }
+    order->group_paths = decided ? skip_fixed(a, at) : 0;
+    return true;
+}
+
+/* Tries few fixed paths first: fewer of them make fewer streams. */
+bool plan_order(const planner *p, const access_path *a, index_order *order) {
+    const collation *collation = p->q->collation;
+    bool folded = collation != NULL && collation->fold && !collation->numeric;
+    if (p->order_count == 0 || a->multikey || (a->fold ? !folded : collation != NULL))
+        return false;
+    if (a->range_count == 0) /* there are no entries, and no values for a stream */
+        return false;
+    order->streams = 1;
+    for (uint32_t fixed = 0;; fixed++) {
+        order->fixed_paths = fixed;
+        if (orders_from(p, a, fixed, order))
+            return true;
+        if (fixed == a->bound_paths)
+            return false;
+        const interval_list *values = &a->bounds[fixed];
+        for (uint32_t i = 0; i < values->count; i++) {
+            if (!values->items[i].point)
+                return false;
+        }
+        order->streams *= values->count;
+        if (order->streams == 0 || order->streams > MAX_STREAMS)
+            return false;
+    }
+}
+
+/* ---- Whether an index covers a projection ---- */
+
+/* probe -- looks at one entry in the middle of the ranges: *restorable, whether the values can be
+ * restored from it. If not, that holds for most entries, and keeping them would be in vain. Also
+ * notes the size of its document, since covering saves more with larger ones. */
+static tansu_status probe(planner *p, const access_path *a, bool *restorable) {
+    const key_range *range = &a->ranges[a->range_count / 2];
+    tree_cursor cursor;
+    tansu_buffer key = TANSU_BUFFER_INIT;
+    doc_ref ref;
+    bool valid;
+    *restorable = true;
+    tree_cursor_init(&cursor, p->rctx->trees, a->entries);
+    tansu_status status = tree_cursor_seek(&cursor, range->low, range->low_size, &valid, p->error);
+    if (status != TANSU_OK || !valid)
+        return status;
+    uint64_t rid = tree_cursor_rid(&cursor);
+    bool copied = tree_cursor_key(&cursor, &key);
+    tree_cursor_end(&cursor);
+    if (!copied)
+        return error_memory(p->error);
+    *restorable = suffix_type_tag(key.data + key.size - RID_SUFFIX_SIZE) != 0;
+    tansu_buffer_free(&key);
+    status = read_find(p->rctx, p->collection, rid, &ref, p->error);
+    if (status == TANSU_OK)
+        (void)read_document(p->rctx, ref, &p->document_size);
+    return status == TANSU_DONE ? TANSU_OK : status;
+}
+
+tansu_status plan_covering(planner *p, const access_path *a, const bool **result) {
+    *result = NULL;
+    /* The entries of wildcard indexes have no type tags. */
+    if (p->purpose != PLAN_PROJECTED || !a->exact || a->range_count == 0 || a->wildcard)
+        return TANSU_OK;
+    bool *covered = arena_alloc(p->memory.arena, a->path_count * sizeof *covered);
+    bool restorable;
+    if (!covered)
+        return error_memory(p->error);
+    if (!projection_covered(p->q->hints.fields, a->paths, a->path_count, covered))
+        return TANSU_OK;
+    tansu_status status = probe(p, a, &restorable);
+    if (status == TANSU_OK && restorable)
+        *result = covered;
+    return status;
+}
+
+/* ---- Counts by an index that lacks the end of the log ---- */
+
+/*
+ * After a kill, an index gets the changes since the checkpoint when it is first used. Most of that
+ * work is sorting and inserting entries. A count of which the entries in some ranges are all that
+ * is asked for needs none of it: the entries of the checkpoint are counted in the tree, which takes
+ * two descents a range, and those that changed documents lost and got are compared with the ranges.
+ */
+
+/* What is counted in. */
+typedef struct waiting_count {
+    planner *p;
+    const conjunction *c;
+    uint32_t number;
+    access_path *access;
+} waiting_count;
+
+/* compare -- orders two strings by memcmp, the shorter first. */
+static int compare(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) {
+    int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+    return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
+}
+
+/* stored_count -- for a tail_counting. Without `exact` and `distinct`, entries are not matches. */
+static tansu_status stored_count(void *context, bool *usable, uint64_t *count, tansu_error *error) {
+    waiting_count *w = context;
+    access_path *a = w->access;
+    access_path_begin(w->p->collection, w->number, a);
+    tansu_status status = access_path_bind(w->p, w->c, a);
+    *usable = status == TANSU_OK && a->complete && a->exact && a->distinct && !a->multikey &&
+              a->bound_paths != 0 && !a->ids;
+    if (*usable)
+        status = access_path_measure(w->p->rctx, a, true, w->p->deadline, error);
+    *count = a->keys;
+    return status;
+}
+
+/* is_inside -- for a tail_counting. Ranges ascend: only the first one that ends after the entry may
+ * have it. */
+static bool is_inside(const void *context, const uint8_t *entry, uint32_t size) {
+    const access_path *a = ((const waiting_count *)context)->access;
+    uint32_t low = 0, high = a->range_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const key_range *range = &a->ranges[middle];
+        if (range->high && compare(range->high, range->high_size, entry, size) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < a->range_count &&
+           (a->ranges[low].low_size == 0 ||
+            compare(a->ranges[low].low, a->ranges[low].low_size, entry, size) <= 0);
+}
+
+access_path *plan_waiting_count(planner *p, const conjunction *c, uint32_t number) {
+    if (!index_waits(p->collection, number) || access_path_is_wildcard(p->collection, number) ||
+        !access_path_concerns(p, number))
+        return NULL;
+    arena_mark before = arena_get_mark(p->memory.arena);
+    access_path *a = arena_alloc(p->memory.arena, sizeof *a);
+    waiting_count w = {.p = p, .c = c, .number = number, .access = a};
+    tail_counting counting = {.stored = stored_count, .inside = is_inside, .context = &w};
+    if (!a || !index_tail_count(p->collection, number, &counting, &a->keys)) {
+        arena_release(p->memory.arena, before); /* the memory is for planning with the index */
+        return NULL;
+    }
+    a->counted = true;
+    return a;
 }

@@ -4,10 +4,10 @@
 #ifndef TANSU_QUERY_UPDATE_UPDATE_INTERNAL_H
 #define TANSU_QUERY_UPDATE_UPDATE_INTERNAL_H
 
-#include "bson/number_arithmetic.h"
+#include "bson/number.h"
 #include "query/match/collation.h"
-#include "query/parse/condition.h"
 #include "query/parse/parsed_query.h"
+#include "query/parse/selector.h"
 #include "query/update/update.h"
 #include "util/error.h"
 

@@ -3,7 +3,10 @@
  * or the document of EJDB's $upsert.
  */
 #include "bson/value.h"
+#include "query/exec/project.h"
+#include "query/update/update.h"
 #include "query/update/update_internal.h"
+#include "util/error.h"
 
 /* A document that is made of equalities. */
 typedef struct seed {
@@ -192,4 +195,25 @@ tansu_status update_insert(const update *u, const uint8_t *selector, size_t sele
     tansu_buffer_free(&bytes);
     arena_free(&paths.memory);
     return status;
+}
+
+/* ---- What updates and removals need of a query besides its matches ---- */
+
+void query_limit_to_one(query *q) {
+    if (q->hints.max > 1)
+        q->hints.max = 1;
+}
+
+deadline query_deadline(const query *q, const interrupt *stop) {
+    deadline d = deadline_begin(stop, q->hints.max_milliseconds);
+    deadline_shorten(&d, q->spent);
+    return d;
+}
+
+tansu_status query_project(const query *q, match_context *context, const uint8_t *doc, size_t size,
+                           tansu_buffer *out, tansu_error *error) {
+    tansu_document document = {doc, size};
+    if (q->hints.fields != NULL)
+        return project(q, context, &document, &document, out, error);
+    return buffer_set(out, doc, size) ? TANSU_OK : error_memory(error);
 }

@@ -4,19 +4,16 @@
 #ifndef TANSU_STORE_CHECKPOINT_CHECKPOINT_INTERNAL_H
 #define TANSU_STORE_CHECKPOINT_CHECKPOINT_INTERNAL_H
 
+#include "bson/writer.h"
 #include "store/snapshot.h"
 
 #define BLOCK_STORE_NAME "index/blocks.tch"
 
-/* The format of the META record that is written, and the oldest that is read: a block store with
- * any other is rebuilt from the log. Since 2, index entries have type tags; since 3, blocks and
- * chunks have a stored form of their own (index/tree/tree_stored.h, index/locations_stored.h), next
- * to which those of 2 can be read; since 4, collections are in records of their own
- * (store/checkpoint/stored_catalog.h), and before in META. */
-#define META_FORMAT 4
-#define META_FORMAT_OLDEST 2
+/* The format of the block store's records; it also changes with the rules by which index entries
+ * are made. A block store of another format is rebuilt from the log. */
+#define META_FORMAT 1
 
-/* The subtype of a binary that segment_usage_encode() made. Before format 4 it was 0. */
+/* The subtype of a binary that segment_usage_encode() made. */
 #define META_USAGE 0x80
 
 /* meta_write -- writes a snapshot's changed blocks and chunks and the META record, within the block
@@ -46,5 +43,25 @@ bool checkpoint_free_unreachable(database *db);
 /* meta_read -- the snapshot that a META record describes. Errors: CORRUPT, MEMORY, IO. */
 tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot **result,
                        tansu_error *error);
+
+/* ---- Log state ---- */
+
+/*
+ * What the META record says of the log at the time of its
+ * checkpoint, so that damage to segments that opening does not read is detected.
+ *
+ * Opening reads the log from the checkpoint on. An older segment that was truncated is detected by
+ * its size. And locations are written concurrently with the writer, so that some may belong to
+ * commits after the checkpoint's: those commits must be in the log as well, for a process that
+ * crashes leaves all that it wrote.
+ */
+
+/* log_state_append -- adds {"witnessed": commit, "extents": [{"segment", "end"}, …]} to a META
+ * record; called after all locations were written. */
+void log_state_append(database *db, const snapshot *v, writer *meta);
+
+/* log_state_matches -- whether the log's segments are those of the META record; also sets the
+ * commit that replay must reach. */
+bool log_state_matches(database *db, const uint8_t *meta, size_t size);
 
 #endif

@@ -111,7 +111,7 @@ uint32_t stored_catalog_next(const uint8_t *meta, size_t size, uint32_t from) {
     return UINT32_MAX;
 }
 
-/* each_of -- shows the collections of one record, or of a META of an earlier format. */
+/* each_of -- shows the collections of one record. */
 static tansu_status each_of(const uint8_t *doc, size_t size, uint32_t record,
                             stored_collection_visitor visit, void *context, tansu_error *error) {
     doc_value list;
@@ -127,9 +127,6 @@ static tansu_status each_of(const uint8_t *doc, size_t size, uint32_t record,
 tansu_status stored_catalog_each(block_store *bs, const uint8_t *meta, size_t size,
                                  stored_collection_visitor visit, void *context,
                                  tansu_error *error) {
-    doc_value there;
-    if (!doc_find(meta, size, RECORDS, strlen(RECORDS), &there))
-        return each_of(meta, size, UINT32_MAX, visit, context, error);
     tansu_buffer doc = TANSU_BUFFER_INIT;
     tansu_status result = TANSU_OK, status = TANSU_OK;
     uint32_t record = 0;

@@ -3,8 +3,11 @@
  */
 #include "store/index_tail/index_tail.h"
 
+#include "index/index_batch.h"
+#include "log/scan.h"
 #include "store/database_internal.h"
 #include "store/index_tail/tail_changes.h"
+#include "util/array.h"
 #include "util/error.h"
 
 #include <stdatomic.h>
@@ -166,5 +169,278 @@ tansu_status snapshot_indexes_current(const snapshot *v, tansu_error *error) {
     catalog_cursor all = snapshot_from(v, NULL);
     while (status == TANSU_OK && (state = snapshot_next(&all)) != NULL)
         status = indexes_current(state, error);
+    return status;
+}
+
+/* ---- Tail changes ---- */
+
+/*
+ * Noting what the log after the checkpoint changed, and making
+ * the changes in an index.
+ */
+
+/* Changed entries take at most so much memory, and are then made. */
+#define BATCH_BYTES ((size_t)8 * 1024 * 1024)
+
+/* How many changes ahead documents are asked for. */
+#define PREFETCH_AHEAD 8u
+#define PREFETCH_LINES 4u
+
+/* So few changes are not worth memory for what the documents have in common. */
+#define FEW_CHANGES 16u
+
+/* Room for so many changes is reserved before they come. */
+#define MOST_EXPECTED 65536u
+
+tansu_status tail_changes_add(tail_changes *changes, uint64_t rid, log_location from,
+                              log_location to, tansu_error *error) {
+    if (!ARRAY_RESERVE(changes->items, changes->count, changes->capacity, 1))
+        return error_memory(error);
+    if (changes->count == 0)
+        changes->sorted = true;
+    else if (changes->items[changes->count - 1].rid >= rid)
+        changes->sorted = false;
+    changes->items[changes->count++] = (tail_change){.rid = rid, .from = from, .to = to};
+    return TANSU_OK;
+}
+
+void tail_changes_expect(tail_changes *changes, uint64_t count) {
+    size_t room = count < MOST_EXPECTED ? count : MOST_EXPECTED;
+    if (room > changes->capacity)
+        (void)ARRAY_RESERVE(changes->items, changes->count, changes->capacity, room);
+}
+
+void tail_changes_free(tail_changes *changes) {
+    free(changes->items);
+    changes->items = NULL;
+    changes->count = changes->capacity = 0;
+}
+
+/* compare_changes -- by record id, and those of one document by their order in the log: within the
+ * log after a checkpoint locations rise. For qsort(). */
+static int compare_changes(const void *left, const void *right) {
+    const tail_change *a = left, *b = right;
+    if (a->rid != b->rid)
+        return a->rid < b->rid ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+/* tail_changes_sort -- from the record as of the checkpoint to the newest one. */
+void tail_changes_sort(tail_changes *changes) {
+    size_t kept = 0;
+    if (changes->sorted)
+        return;
+    qsort(changes->items, changes->count, sizeof *changes->items, compare_changes);
+    for (size_t i = 0; i < changes->count; i++) {
+        if (kept != 0 && changes->items[kept - 1].rid == changes->items[i].rid)
+            changes->items[kept - 1].to = changes->items[i].to;
+        else
+            changes->items[kept++] = changes->items[i];
+    }
+    changes->count = kept;
+    changes->sorted = true;
+}
+
+/* ---- Making the changes in one index ---- */
+
+/* What one index is changed with. */
+typedef struct application {
+    const log *log;
+    log_pins pins; /* of the documents that are read */
+    uint32_t collection;
+    const index_definition *definition; /* NULL: that of `_id` */
+    tree_writer *writer;
+    tree *entries;
+    bool *multikey;
+    index_batch batch;
+    index_entries was;
+    index_entries now;
+} application;
+
+/* document_at -- the document at a location; *doc NULL if there is none. */
+static inline tansu_status document_at(application *a, uint64_t rid, log_location at,
+                                       const uint8_t **doc, uint32_t *size, tansu_error *error) {
+    *doc = NULL;
+    if (at == 0 || (at & LOCATION_DELETED) != 0)
+        return TANSU_OK;
+    uint64_t room;
+    const record_header *record = log_record(a->log, &a->pins, at, &room);
+    *doc = record_document(record, room, record_where(a->collection, rid), size);
+    if (*doc != NULL)
+        return TANSU_OK;
+    char name[32];
+    segment_name((uint32_t)(at >> 32), name);
+    return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(uint32_t)at,
+                    "There is a corrupt document at \"%s\", offset %u; restore a backup or "
+                    "salvage what is readable with \"tansu repair\"",
+                    name, (uint32_t)at);
+}
+
+/* make_entries -- the entries of a document. */
+static inline tansu_status make_entries(application *a, index_entries *made, uint64_t rid,
+                                        const uint8_t *doc, uint32_t size, tansu_error *error) {
+    return a->definition == NULL ? index_entries_make_id(made, doc, size, rid, error)
+                                 : index_entries_make(made, a->definition, doc, size, rid, error);
+}
+
+/* make_entries_at -- those of the document at a location; none if there is none. */
+static inline tansu_status make_entries_at(application *a, index_entries *made, uint64_t rid,
+                                           log_location at, tansu_error *error) {
+    const uint8_t *doc;
+    uint32_t size;
+    made->count = 0;
+    made->multikey = false;
+    tansu_status status = document_at(a, rid, at, &doc, &size, error);
+    return status != TANSU_OK || doc == NULL ? status
+                                             : make_entries(a, made, rid, doc, size, error);
+}
+
+/* compare_entries -- orders two entries by memcmp, the shorter first. */
+static int compare_entries(const index_entries *a, uint32_t i, const index_entries *b, uint32_t k) {
+    const struct index_entry *x = &a->list[i], *y = &b->list[k];
+    uint32_t size = x->size < y->size ? x->size : y->size;
+    int order = memcmp(a->bytes.data + x->offset, b->bytes.data + y->offset, size);
+    return order != 0 ? order : x->size < y->size ? -1 : x->size > y->size;
+}
+
+/* add_change -- notes the entries that a document lost and got. */
+static tansu_status add_change(application *a, const tail_change *change, tansu_error *error) {
+    const index_entries *was = &a->was, *now = &a->now;
+    tansu_status status = make_entries_at(a, &a->was, change->rid, change->from, error);
+    if (status == TANSU_OK)
+        status = make_entries_at(a, &a->now, change->rid, change->to, error);
+    bool added = true;
+    for (uint32_t i = 0, k = 0;
+         status == TANSU_OK && added && (i < was->count || k < now->count);) {
+        int order = i == was->count ? 1 : k == now->count ? -1 : compare_entries(was, i, now, k);
+        if (order < 0)
+            added = index_batch_add(&a->batch, was->bytes.data + was->list[i].offset,
+                                    was->list[i].size, true);
+        else if (order > 0)
+            added = index_batch_add(&a->batch, now->bytes.data + now->list[k].offset,
+                                    now->list[k].size, false);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    *a->multikey = *a->multikey || now->multikey;
+    return status == TANSU_OK && !added ? error_memory(error) : status;
+}
+
+/* prefetch -- asks for the documents of a change some places ahead. */
+static void prefetch(const application *a, const tail_changes *changes, size_t at) {
+    if (at + PREFETCH_AHEAD >= changes->count)
+        return;
+    const tail_change *ahead = &changes->items[at + PREFETCH_AHEAD];
+    if (ahead->from != 0)
+        log_prefetch(a->log, ahead->from, PREFETCH_LINES);
+    log_prefetch(a->log, ahead->to, PREFETCH_LINES);
+}
+
+/* apply -- makes all changes in one index. */
+static tansu_status apply(application *a, const tail_changes *changes, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (size_t i = 0; status == TANSU_OK && i < changes->count; i++) {
+        prefetch(a, changes, i);
+        status = add_change(a, &changes->items[i], error);
+        if (status == TANSU_OK && index_batch_memory(&a->batch) >= BATCH_BYTES)
+            status = index_batch_apply(&a->batch, a->writer, a->entries, error);
+    }
+    if (status == TANSU_OK)
+        status = index_batch_apply(&a->batch, a->writer, a->entries, error);
+    log_pins_release(&a->pins);
+    index_batch_free(&a->batch);
+    index_entries_free(&a->was);
+    index_entries_free(&a->now);
+    return status;
+}
+
+tansu_status tail_changes_apply(const tail_changes *changes, const log *l, tree_writer *writer,
+                                const collection_state *state, uint32_t number, tree *entries,
+                                bool *multikey, tansu_error *error) {
+    application a = {.log = l,
+                     .collection = state->id,
+                     .definition = number == 0 ? NULL : state->indexes[number - 1].definition,
+                     .writer = writer,
+                     .entries = entries,
+                     .multikey = multikey};
+    return apply(&a, changes, error);
+}
+
+/* A count by one index. */
+typedef struct tail_count {
+    application application;
+    const tail_counting *counting;
+} tail_count;
+
+/* count_inside -- how many of a document's entries are counted. */
+static int64_t count_inside(const index_entries *made, const tail_counting *counting) {
+    int64_t count = 0;
+    for (uint32_t i = 0; i < made->count; i++)
+        count += counting->inside(counting->context, made->bytes.data + made->list[i].offset,
+                                  made->list[i].size);
+    return count;
+}
+
+/* count_document -- how many of the entries of the document at a location are counted; `made` is
+ * memory for them. *multikey: that they make the index so. */
+static tansu_status count_document(tail_count *c, index_entries *made, uint64_t rid,
+                                   log_location at, int64_t *count, bool *multikey,
+                                   tansu_error *error) {
+    application *a = &c->application;
+    const uint8_t *doc;
+    uint32_t size;
+    *count = 0;
+    *multikey = false;
+    tansu_status status = document_at(a, rid, at, &doc, &size, error);
+    if (status != TANSU_OK || doc == NULL)
+        return status;
+    status = make_entries(a, made, rid, doc, size, error);
+    if (status != TANSU_OK)
+        return status;
+    *count = count_inside(made, c->counting);
+    *multikey = made->multikey;
+    return TANSU_OK;
+}
+
+tansu_status tail_changes_count(const tail_changes *changes, const log *l,
+                                const collection_state *state, uint32_t number,
+                                const tail_counting *counting, int64_t *more, bool *usable,
+                                tansu_error *error) {
+    tail_count c = {.counting = counting};
+    application *a = &c.application;
+    a->log = l;
+    a->collection = state->id;
+    a->definition = number == 0 ? NULL : state->indexes[number - 1].definition;
+    tansu_status status = TANSU_OK;
+    *more = 0;
+    *usable = true;
+    for (size_t i = 0; status == TANSU_OK && *usable && i < changes->count; i++) {
+        const tail_change *change = &changes->items[i];
+        int64_t was, now;
+        bool ignored, multikey = false;
+        prefetch(a, changes, i);
+        status = count_document(&c, &a->was, change->rid, change->from, &was, &ignored, error);
+        if (status == TANSU_OK)
+            status = count_document(&c, &a->now, change->rid, change->to, &now, &multikey, error);
+        if (status == TANSU_OK)
+            *more += now - was;
+        *usable = !multikey;
+    }
+    log_pins_release(&a->pins);
+    index_entries_free(&a->was);
+    index_entries_free(&a->now);
+    return status;
+}
+
+tansu_status tail_changes_apply_all(tail_changes *changes, const log *l, tree_writer *writer,
+                                    collection_state *state, tansu_error *error) {
+    bool ignored = false;
+    tail_changes_sort(changes);
+    tansu_status status =
+        tail_changes_apply(changes, l, writer, state, 0, &state->ids, &ignored, error);
+    for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++)
+        status = tail_changes_apply(changes, l, writer, state, i + 1, &state->indexes[i].entries,
+                                    &state->indexes[i].multikey, error);
+    changes->count = 0;
     return status;
 }

@@ -5,6 +5,7 @@
 #define TANSU_STORE_OPEN_DATABASE_FOLDER_H
 
 #include "store/database.h"
+#include "util/fs.h"
 
 /* The folder of files that opening took out of the log because they may hold commits. */
 #define SET_ASIDE_FOLDER "set-aside"
@@ -27,5 +28,22 @@ tansu_status folder_anchor_parts(database *db, tansu_error *error);
 
 /* folder_leave -- gives back what folder_enter() and folder_anchor() took. */
 void folder_leave(database *db);
+
+/* ---- The folder of a temporary database ---- */
+
+/*
+ * It is removed when that is closed or its process ends; after a crash, by the next one that is made beside it.
+ */
+
+/* The file that says that a folder is of a temporary database. */
+#define TEMPORARY_MARK "TEMPORARY"
+
+/* temporary_folder_new -- makes a folder in `where` (NULL or "": in TMPDIR or /tmp), and removes
+ * those of databases whose processes ended without closing them. Errors: IO, FULL, MEMORY. */
+tansu_status temporary_folder_new(const fs *calls, const char *where, char **folder,
+                                  tansu_error *error);
+
+/* temporary_folder_remove -- removes a folder. */
+void temporary_folder_remove(const fs *calls, const char *folder);
 
 #endif

@@ -2,29 +2,27 @@
  * store/open/open.c -- opening and closing a database.
  */
 #include "store/open/open.h"
+
 #include "log/follow/follow.h"
 #include "log/scan.h"
-#include "store/background/compactor.h"
-#include "store/background/worker.h"
+#include "store/background/background.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/checkpoint/stored_catalog.h"
 #include "store/database_internal.h"
 #include "store/declared_indexes.h"
-#include "store/files_stamp.h"
-#include "store/folder_check.h"
-#include "store/index_files.h"
+#include "store/files.h"
 #include "store/index_tail/index_tail.h"
 #include "store/memory.h"
 #include "store/open/database_folder.h"
-#include "store/open/options.h"
 #include "store/open/states.h"
-#include "store/open/temporary_folder.h"
 #include "store/recovery/recovery.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/file_size_limit.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 tansu_status database_new(const tansu_options *options, const fs *calls, database **result,
                           tansu_error *error) {
@@ -62,6 +60,7 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
     if (pthread_mutex_init(&db->snapshot_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->state_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->checkpoint_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->manifest_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->evict_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->commit_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->feed_mutex, NULL) != 0 ||
@@ -149,10 +148,6 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
         database_close(db, NULL);
         return status;
     }
-    /* A backup that an earlier release wrote, of a database in which a compaction had been
-     * cancelled. All of it is there, whether that can be written down now or at a later opening. */
-    if (!db->read_only && !db->manifest.compacted && log_gapped(db->log))
-        (void)manifest_mark_compacted(db, NULL);
     db->feed_floor = log_compacted_to(db->log);
     *result = db;
     return TANSU_OK;
@@ -237,13 +232,16 @@ tansu_status database_close(database *db, tansu_error *error) {
         if (status == TANSU_OK && marked)
             log_clear_marks(db->log);
     }
-    block_store_close(db->bs, NULL);
+    if (moved != TANSU_OK && log_abandoned(db->log))
+        block_store_abandon(db->bs);
+    else
+        block_store_close(db->bs, NULL);
     db->bs = NULL;
     if (db->oldest != NULL)
         snapshot_free_all(db);
     index_tails_free(db);
     write_txn_discard(db->spare);
-    free(db->forms);
+    free(db->shapes);
     if (db->trees != NULL)
         tree_store_free(db->trees);
     tansu_error later;
@@ -273,6 +271,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     pthread_mutex_destroy(&db->feed_mutex);
     pthread_mutex_destroy(&db->commit_mutex);
     pthread_mutex_destroy(&db->evict_mutex);
+    pthread_mutex_destroy(&db->manifest_mutex);
     pthread_mutex_destroy(&db->checkpoint_mutex);
     pthread_mutex_destroy(&db->state_mutex);
     pthread_mutex_destroy(&db->snapshot_mutex);
@@ -281,4 +280,76 @@ tansu_status database_close(database *db, tansu_error *error) {
     free(db);
     limit_leave(&guard);
     return status;
+}
+
+/* ---- The options of a database: their defaults and their limits ---- */
+
+/* The options of the first version of the library ended before this field. */
+#define OPTIONS_LEAST offsetof(tansu_options, compaction_percent)
+
+#define SEGMENT_LEAST ((uint64_t)1024 * 1024)
+#define SEGMENT_MOST ((uint64_t)1024 * 1024 * 1024)
+#define QUERY_MEMORY_MOST ((uint64_t)1 << 40)
+
+void options_set_defaults(tansu_options *options) {
+    *options = (tansu_options){.struct_size = sizeof *options,
+                               .store = TANSU_STORE_PERSISTENT,
+                               .durability = TANSU_DURABILITY_FULL,
+                               .interval_ms = 100,
+                               .busy_timeout_ms = 60000,
+                               .segment_size = (uint64_t)64 << 20,
+                               .checkpoint_bytes = (uint64_t)64 << 20,
+                               .index_cache_bytes = (uint64_t)64 << 20,
+                               .sort_memory_bytes = (uint64_t)100 << 20,
+                               .group_memory_bytes = (uint64_t)256 << 20,
+                               .compaction_percent = 50,
+                               .compaction_share = 25,
+                               .block_cache_bytes = (uint64_t)32 << 20};
+}
+
+tansu_status options_complete(const tansu_options *given, tansu_options *whole,
+                              tansu_error *error) {
+    options_set_defaults(whole);
+    if (given->struct_size < OPTIONS_LEAST)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options",
+                         "The options were not initialized; call tansu_options_init() first");
+    if (given->struct_size > sizeof *whole)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options",
+                         "The options are of a newer header than this library; update the library");
+    memcpy(whole, given, given->struct_size);
+    whole->struct_size = sizeof *whole;
+    return TANSU_OK;
+}
+
+tansu_status options_check(const tansu_options *o, tansu_error *error) {
+    const char *wrong = NULL;
+    if ((unsigned)o->store > TANSU_STORE_MEMORY)
+        wrong = "The option \"store\" is invalid; use a value of tansu_store";
+    else if ((unsigned)o->durability > TANSU_DURABILITY_INTERVAL)
+        wrong = "The option \"durability\" is invalid; use a value of tansu_durability";
+    else if (o->store == TANSU_STORE_PERSISTENT && (o->path == NULL || o->path[0] == 0))
+        wrong =
+            "The option \"path\" is empty; name the database's folder, or choose a memory store";
+    else if (o->follow && !o->allow_writer)
+        wrong = "The option \"follow\" is for databases that are opened with \"allow_writer\"";
+    else if ((o->read_only || o->allow_writer) && o->store != TANSU_STORE_PERSISTENT)
+        wrong = "Only a persistent store can be opened read-only";
+    else if (o->segment_size < SEGMENT_LEAST || o->segment_size > SEGMENT_MOST)
+        wrong = "The option \"segment_size\" must be from 1 MiB to 1 GiB";
+    else if (o->durability == TANSU_DURABILITY_INTERVAL && o->interval_ms == 0)
+        wrong = "The option \"interval_ms\" must be at least 1";
+    else if ((unsigned)o->read_mode > TANSU_READ_UNGUARDED)
+        wrong = "The option \"read_mode\" is invalid; use a value of tansu_read_mode";
+    else if (o->compaction_percent > 100)
+        wrong = "The option \"compaction_percent\" must be from 0 to 100";
+    else if (o->compaction_share == 0 || o->compaction_share > 100)
+        wrong = "The option \"compaction_share\" must be from 1 to 100";
+    else if (o->sort_memory_bytes < TANSU_MIN_QUERY_MEMORY ||
+             o->sort_memory_bytes > QUERY_MEMORY_MOST)
+        wrong = "The option \"sort_memory_bytes\" must be from 64 KiB to 1 TiB";
+    else if (o->group_memory_bytes < TANSU_MIN_QUERY_MEMORY ||
+             o->group_memory_bytes > QUERY_MEMORY_MOST)
+        wrong = "The option \"group_memory_bytes\" must be from 64 KiB to 1 TiB";
+    return wrong == NULL ? TANSU_OK
+                         : error_set(error, TANSU_E_INVALID_ARGUMENT, "options", "%s", wrong);
 }

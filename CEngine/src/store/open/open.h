@@ -5,6 +5,7 @@
 #define TANSU_STORE_OPEN_OPEN_H
 
 #include "store/database.h"
+#include "tansu.h"
 
 /* database_new -- the struct with its mutexes, settings taken over. Errors: MEMORY. */
 tansu_status database_new(const tansu_options *options, const fs *calls, database **result,
@@ -15,5 +16,18 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
 tansu_status open_concurrent(const tansu_options *options, const fs *calls,
                              const index_filter_calls *filters, database **result,
                              tansu_error *error);
+
+/* ---- The options of a database: their defaults and their limits ---- */
+
+/* options_set_defaults -- fills in every member. */
+void options_set_defaults(tansu_options *options);
+
+/* options_complete -- a whole struct: members that the caller's header did not have get their
+ * defaults. Errors: INVALID_ARGUMENT. */
+tansu_status options_complete(const tansu_options *given, tansu_options *whole, tansu_error *error);
+
+/* options_check -- rejects settings of a whole struct that are invalid. Errors:
+ * INVALID_ARGUMENT. */
+tansu_status options_check(const tansu_options *options, tansu_error *error);
 
 #endif

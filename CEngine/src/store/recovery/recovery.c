@@ -3,12 +3,19 @@
  */
 #include "store/recovery/recovery.h"
 
+#include "bson/document.h"
+#include "log/follow/follow.h"
+#include "log/scan.h"
 #include "store/checkpoint/checkpoint.h"
+#include "store/checkpoint/stored_catalog.h"
 #include "store/database_internal.h"
-#include "store/files_stamp.h"
+#include "store/files.h"
+#include "store/snapshot.h"
+#include "store/write_txn/write_txn_internal.h"
 #include "util/error.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 tansu_status recovery_start_empty(database *db, tansu_error *error) {
     snapshot *v = snapshot_new();
@@ -78,5 +85,214 @@ tansu_status recovery_run(database *db, const tansu_options *options, tansu_erro
         db->rebuilt[0] = 0; /* there was nothing to make */
     if (status == TANSU_OK)
         log_drop_inactive(db->log);
+    return status;
+}
+
+/* ---- Recovery compaction ---- */
+
+/*
+ * Replaying a compaction whose process crashed before the
+ * checkpoint that follows it.
+ */
+
+typedef struct replayed_compaction {
+    write_txn *wtxn;
+    uint32_t number;
+    uint32_t *replaced;
+    uint32_t count;
+    uint64_t oldest; /* commit of the oldest snapshot that somebody may read */
+} replayed_compaction;
+
+/* corrupt -- a record that is invalid here. */
+static tansu_status corrupt(log_location location, tansu_error *error) {
+    char name[32];
+    segment_name((uint32_t)(location >> 32), name);
+    return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(uint32_t)location,
+                    "A compaction does not match the segments at \"%s\", offset %u; restore a "
+                    "backup or salvage what is readable with \"tansu repair\"",
+                    name, (uint32_t)location);
+}
+
+/* in_use -- the error for a compaction that cannot be applied while others read. */
+static tansu_status in_use(tansu_error *error) {
+    return error_set(error, TANSU_E_BUSY, NULL,
+                     "What was compacted is being read; open the database again");
+}
+
+/* oldest_snapshot -- nobody reads at opening. */
+static uint64_t oldest_snapshot(database *db) {
+    if (db->root == db)
+        return UINT64_MAX;
+    pthread_mutex_lock(&db->snapshot_mutex);
+    uint64_t oldest = db->oldest->sequence;
+    pthread_mutex_unlock(&db->snapshot_mutex);
+    return oldest;
+}
+
+/* read_record -- the numbers in the payload. */
+static tansu_status read_record(replayed_compaction *a, const record_header *record,
+                                log_location location, tansu_error *error) {
+    const uint8_t *payload = record_payload(record);
+    uint32_t room = record->size - record_front(record);
+    uint32_t size = load_u32(payload);
+    doc_value segment, list;
+    int64_t number;
+    if (size < 5 || size > room || !doc_find(payload, size, "segment", 7, &segment) ||
+        !doc_as_int64(&segment, &number) || number <= 0 || number > UINT32_MAX ||
+        !doc_find(payload, size, "replaces", 8, &list) || list.type != DOC_ARRAY)
+        return corrupt(location, error);
+    a->number = (uint32_t)number;
+    a->replaced = malloc((size_t)size * sizeof *a->replaced); /* an item takes more than one byte */
+    if (a->replaced == NULL)
+        return error_memory(error);
+    doc_iter iter;
+    for (doc_iter_value(&iter, &list); doc_iter_next(&iter);) {
+        if (!doc_as_int64(&iter.value, &number) || number <= 0 || number > UINT32_MAX)
+            return corrupt(location, error);
+        a->replaced[a->count++] = (uint32_t)number;
+    }
+    return TANSU_OK;
+}
+
+/* check_replaced -- a segment can be replaced once, if it is there, and not the one that the record
+ * is in. */
+static tansu_status check_replaced(const replayed_compaction *a, log_location location,
+                                   tansu_error *error) {
+    if (a->count > log_segment_count(a->wtxn->db->log))
+        return corrupt(location, error);
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (a->replaced[i] == (uint32_t)(location >> 32) || a->replaced[i] == a->number)
+            return corrupt(location, error);
+        for (uint32_t k = 0; k < i; k++)
+            if (a->replaced[k] == a->replaced[i])
+                return corrupt(location, error);
+    }
+    return TANSU_OK;
+}
+
+/* is_replaced -- whether a location lies in one of the old segments. */
+static bool is_replaced(const replayed_compaction *a, log_location location) {
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->replaced[i] == (uint32_t)(location >> 32))
+            return true;
+    return false;
+}
+
+/* Called for one document or deletion of a segment; `word` is what the locations say. */
+typedef tansu_status (*record_visitor)(replayed_compaction *a, const collection_state *state,
+                                       const record_header *record, log_location location,
+                                       log_location word, tansu_error *error);
+
+/* visit_records -- the documents and deletions of a frame whose collections are still there. */
+static tansu_status visit_records(replayed_compaction *a, const frame_header *frame,
+                                  log_location location, record_visitor see, tansu_error *error) {
+    const uint8_t *at = (const uint8_t *)frame + FRAME_HEADER_SIZE;
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < frame->count; i++) {
+        const record_header *record = (const record_header *)at;
+        const collection_state *state =
+            record->type == RECORD_PUT || record->type == RECORD_DELETE
+                ? write_txn_collection_by_id(a->wtxn, record_collection(record))
+                : NULL;
+        log_location word = 0;
+        if (state != NULL)
+            status = locations_get(state->locations, record_rid(record), &word, error);
+        if (status == TANSU_OK && is_replaced(a, word))
+            status = see(a, state, record, location, word, error);
+        at += record_step(record);
+        location += record->size;
+    }
+    return status;
+}
+
+/* relocate_record -- a record of the new segment: the location is changed to it from the same
+ * record in an old segment. */
+static tansu_status relocate_record(replayed_compaction *a, const collection_state *state,
+                                    const record_header *record, log_location location,
+                                    log_location word, tansu_error *error) {
+    (void)error;
+    uint64_t room;
+    const record_header *old = log_record(a->wtxn->db->log, &a->wtxn->pins, word, &room);
+    bool deleted = record->type == RECORD_DELETE;
+    if (old->where != record->where || !record_same_commit(old, record) ||
+        ((word & LOCATION_DELETED) != 0) != deleted)
+        return TANSU_OK;
+    stored_catalog_mark(a->wtxn->db, state->id, a->wtxn->epoch);
+    locations_relocate(state->locations, record_rid(record), word,
+                       deleted ? location | LOCATION_DELETED : location);
+    if (!deleted)
+        segment_usage_add(locations_live(state->locations), a->number, record->size);
+    return TANSU_OK;
+}
+
+/* clear_deletion -- a record of an old segment that the locations still name: a deletion that was
+ * left out. */
+static tansu_status clear_deletion(replayed_compaction *a, const collection_state *state,
+                                   const record_header *record, log_location location,
+                                   log_location word, tansu_error *error) {
+    if ((word & LOCATION_MASK) != location)
+        return TANSU_OK;
+    if (record->type != RECORD_DELETE)
+        return corrupt(location, error);
+    /* The writer keeps the deletions that its own readers need, and knows of no others. */
+    if (record_visible_from(record) > a->oldest)
+        return in_use(error);
+    stored_catalog_mark(a->wtxn->db, state->id, a->wtxn->epoch);
+    locations_relocate(state->locations, record_rid(record), word, 0);
+    return TANSU_OK;
+}
+
+/* relocate_frame -- a log_visitor over the new segment. What was changed while it was written is
+ * dead in it, and counts as written. */
+static tansu_status relocate_frame(void *context, const frame_header *frame, log_location location,
+                                   tansu_error *error) {
+    const replayed_compaction *a = context;
+    const uint8_t *at = (const uint8_t *)frame + FRAME_HEADER_SIZE;
+    for (uint32_t i = 0; i < frame->count; i++) {
+        const record_header *record = (const record_header *)at;
+        if (record->type == RECORD_PUT)
+            segment_usage_add(a->wtxn->db->written, a->number, record->size);
+        at += record_step(record);
+    }
+    return visit_records(context, frame, location, relocate_record, error);
+}
+
+/* clear_frame -- a log_visitor over an old segment. */
+static tansu_status clear_frame(void *context, const frame_header *frame, log_location location,
+                                tansu_error *error) {
+    return visit_records(context, frame, location, clear_deletion, error);
+}
+
+tansu_status recovery_compaction(write_txn *wtxn, const record_header *record,
+                                 log_location location, tansu_error *error) {
+    replayed_compaction a = {.wtxn = wtxn, .oldest = oldest_snapshot(wtxn->db)};
+    bool adopted = false;
+    tansu_status status = read_record(&a, record, location, error);
+    if (status == TANSU_OK)
+        status = check_replaced(&a, location, error);
+    if (status == TANSU_OK && wtxn->db->keeps_segments)
+        status = in_use(error);
+    if (status == TANSU_OK && wtxn->db->concurrent)
+        status = log_follow_compacted(wtxn->db->log, a.number, error);
+    if (status == TANSU_OK)
+        status = log_activate(wtxn->db->log, a.number, &adopted, error);
+    if (status == TANSU_OK && !adopted)
+        status = corrupt(location, error);
+    if (status == TANSU_OK)
+        status = log_scan(wtxn->db->log, a.number, relocate_frame, &a, error);
+    for (uint32_t i = 0; status == TANSU_OK && i < a.count; i++)
+        status = log_scan(wtxn->db->log, a.replaced[i], clear_frame, &a, error);
+    for (uint32_t i = 0; status == TANSU_OK && i < a.count; i++) {
+        segment_usage_forget(wtxn->db->written, a.replaced[i]);
+    }
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(wtxn->next, NULL);
+    while (status == TANSU_OK && (state = snapshot_next(&all)) != NULL) {
+        for (uint32_t i = 0; i < a.count; i++)
+            segment_usage_forget(locations_live(state->locations), a.replaced[i]);
+    }
+    if (status == TANSU_E_NOT_FOUND)
+        status = corrupt(location, error);
+    free(a.replaced);
     return status;
 }

@@ -19,7 +19,7 @@
 #include "bson/document.h"
 #include "log/follow/follow.h"
 #include "log/scan.h"
-#include "store/background/worker.h"
+#include "store/background/background.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/index_tail/index_tail.h"
@@ -387,7 +387,9 @@ static tansu_status replay_catalog(replaying *r, const record_header *record, lo
                         doc_bool(&local);
         return write_txn_add_collection(wtxn, id, name, is_local, error);
     }
-    case RECORD_COLLECTION_DROP: return write_txn_remove_collection(wtxn, name, error);
+    case RECORD_COLLECTION_DROP: /* counted as when it was written */
+        segment_usage_add(wtxn->db->written, (uint32_t)(location >> 32), 2 * (int64_t)record->size);
+        return write_txn_remove_collection(wtxn, name, error);
     case RECORD_COLLECTION_RENAME: {
         const char *to = text_of(payload, size, "to");
         return to == NULL ? damaged(location, "There is a rename without a new name", error)

@@ -181,7 +181,7 @@ static tansu_status remove_old(online_build *a, const read_context *then,
             continue;
         uint32_t size;
         const uint8_t *doc = read_document(then, old_ref, &size);
-        status = index_entries_make(&a->made, a->definition, NULL, doc, size, a->changed[i], error);
+        status = index_entries_make(&a->made, a->definition, doc, size, a->changed[i], error);
         for (uint32_t k = 0; status == TANSU_OK && k < a->made.count; k++)
             status =
                 tree_remove(&a->writer, &a->entries, a->made.bytes.data + a->made.list[k].offset,
@@ -196,7 +196,7 @@ static tansu_status remove_old(online_build *a, const read_context *then,
 /* insert_new -- one document's entries. */
 static tansu_status insert_new(online_build *a, const collection_state *state, const uint8_t *doc,
                                uint32_t size, uint64_t rid, tansu_error *error) {
-    tansu_status status = index_entries_make(&a->made, a->definition, NULL, doc, size, rid, error);
+    tansu_status status = index_entries_make(&a->made, a->definition, doc, size, rid, error);
     for (uint32_t k = 0; status == TANSU_OK && k < a->made.count; k++) {
         const uint8_t *entry = a->made.bytes.data + a->made.list[k].offset;
         size_t entry_size = a->made.list[k].size;

@@ -1,15 +1,16 @@
 /*
  * store/write_txn/write_txn.c -- beginning, committing, aborting and rolling back to savepoints.
  */
-#include "store/write_txn/write_txn_internal.h"
-
-#include "store/background/compactor.h"
-#include "store/background/worker.h"
+#include "store/background/background.h"
+#include "store/checkpoint/stored_catalog.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/declared_indexes.h"
-#include "store/folder_check.h"
+#include "store/files.h"
+#include "store/index_tail/index_tail.h"
 #include "store/write_lock.h"
+#include "store/write_txn/write_txn_internal.h"
+#include "util/array.h"
 #include "util/error.h"
 
 #include <stddef.h>
@@ -37,7 +38,6 @@ void write_txn_discard(write_txn *wtxn) {
     index_entries_free(&wtxn->old_entries);
     for (uint32_t i = 0; i < wtxn->set_count; i++) {
         index_entries_free(&wtxn->sets[i].new_entries);
-        index_finder_free(&wtxn->sets[i].finder);
     }
     free(wtxn->sets);
     tansu_buffer_free(&wtxn->key);
@@ -346,4 +346,240 @@ void write_txn_roll_back(write_txn *wtxn, write_txn_mark mark) {
     wtxn->frame_documents = mark.frame_documents;
     wtxn->records = mark.records;
     wtxn->changed = mark.changed;
+}
+
+/* ---- Write txn record ---- */
+
+/*
+ * What every change in a transaction needs: its record in the
+ * frame, the private state of a collection, and a step to be rolled back.
+ */
+
+/* ---- Records ---- */
+
+/* gives_back -- whether a record is of a change that frees space, sooner or later. */
+static bool gives_back(enum record_type type) {
+    return type == RECORD_DELETE || type == RECORD_COLLECTION_DROP || type == RECORD_INDEX_DROP ||
+           type == RECORD_COMPACTION;
+}
+
+tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t flags,
+                              uint32_t collection, uint64_t rid, uint64_t previous,
+                              const void *bytes, size_t size, uint64_t *at, tansu_error *error) {
+    /* Before the first byte, which would go into the files of another database. */
+    tansu_status status = TANSU_OK;
+    if (!wtxn->replay && wtxn->records == 0)
+        status = folder_check_often(wtxn->db, error);
+    *at = 0;
+    if (status != TANSU_OK)
+        return status;
+    wtxn->changed = true;
+    if (wtxn->replay)
+        return TANSU_OK;
+    record_header header = {
+        .type = (uint8_t)type, .flags = flags, .where = record_where(collection, rid)};
+    uint32_t front = record_front(&header);
+    uint64_t total = front + align8(size);
+    uint8_t *room;
+    wtxn->db->log->urgent = gives_back(type);
+    status = log_append(wtxn->db->log, total, at, &room, error);
+    wtxn->db->log->urgent = false;
+    if (status != TANSU_OK) {
+        wtxn->changed = wtxn->records != 0;
+        /* In a folder that was removed no segment can be created. */
+        tansu_status moved = folder_check(wtxn->db, error);
+        return moved == TANSU_OK ? status : moved;
+    }
+    header.size = (uint32_t)total;
+    record_header_put(room, &header, wtxn->sequence, previous);
+    memcpy(room + front, bytes, size);
+    memset(room + front + size, 0, total - front - size);
+    wtxn->frame_size = *at + total;
+    if (type == RECORD_PUT || type == RECORD_DELETE)
+        wtxn->frame_documents += total;
+    if (type == RECORD_COLLECTION_DROP) /* with the creation, about: what a compaction leaves out */
+        wtxn->frame_documents += 2 * total;
+    wtxn->records++;
+    return TANSU_OK;
+}
+
+/* ---- The private snapshot ---- */
+
+read_context write_txn_read_context(write_txn *wtxn) {
+    return (read_context){.log = wtxn->db->log,
+                          .pins = &wtxn->pins,
+                          .trees = wtxn->db->trees,
+                          .sequence = wtxn->replay ? UINT64_MAX : wtxn->base->sequence,
+                          .pending = wtxn->replay ? NULL : &wtxn->pending,
+                          .calls = wtxn->db->calls,
+                          .folder = wtxn->db->folder,
+                          .sort_memory = wtxn->db->sort_memory_bytes,
+                          .group_memory = wtxn->db->group_memory_bytes};
+}
+
+catalog_writer write_txn_catalog(write_txn *wtxn, catalog_order order) {
+    return (catalog_writer){.order = order, .epoch = wtxn->epoch, .retired = &wtxn->retired};
+}
+
+collection_state *write_txn_collection_by_id(write_txn *wtxn, uint32_t id) {
+    return (collection_state *)snapshot_collection_by_id(wtxn->next, id);
+}
+
+tansu_status write_txn_collection(write_txn *wtxn, const char *name, uint32_t extra,
+                                  collection_state **state, tansu_error *error) {
+    const catalog_writer writer = write_txn_catalog(wtxn, order_of_states);
+    void **place;
+    *state = NULL;
+    if (!catalog_own(&wtxn->next->states, &writer, name, &place))
+        return error_memory(error);
+    if (place == NULL)
+        return TANSU_OK;
+    collection_state *old = *place;
+    if (old->epoch == wtxn->epoch && extra == 0) {
+        *state = old;
+        return TANSU_OK;
+    }
+    tansu_status status = indexes_current(old, error);
+    if (status != TANSU_OK)
+        return status;
+    bool shared = old->epoch != wtxn->epoch;
+    if (shared && !retire_reserve(&wtxn->retired, 1))
+        return error_memory(error);
+    collection_state *copy = collection_copy(old, extra, wtxn->epoch);
+    if (copy == NULL)
+        return error_memory(error);
+    if (shared)
+        retire_add_born(&wtxn->retired, retire_memory, NULL, old, old->epoch);
+    else
+        free(old);
+    stored_catalog_mark(wtxn->db, copy->id, wtxn->epoch);
+    *place = copy;
+    *state = copy;
+    return TANSU_OK;
+}
+
+void write_txn_discard_state(void *context, void *object) {
+    write_txn *wtxn = context;
+    collection_state *state = object;
+    if (state->epoch != wtxn->epoch)
+        return;
+    tree_discard(&wtxn->writer, &state->ids);
+    for (uint32_t k = 0; k < state->index_count; k++)
+        tree_discard(&wtxn->writer, &state->indexes[k].entries);
+    free(state);
+}
+
+/* ---- Steps ---- */
+
+uint64_t write_txn_memory(const write_txn *wtxn) {
+    return wtxn->writer.bytes + wtxn->batched_bytes + pending_memory(&wtxn->pending) +
+           wtxn->step_capacity * sizeof *wtxn->steps +
+           (wtxn->retired.capacity + wtxn->made.capacity) * sizeof(retire_item);
+}
+
+bool write_txn_step_reserve(write_txn *wtxn) {
+    return !wtxn->keep_steps ||
+           ARRAY_RESERVE(wtxn->steps, wtxn->step_count, wtxn->step_capacity, 1);
+}
+
+void write_txn_step_add(write_txn *wtxn, write_txn_step step) {
+    if (wtxn->keep_steps)
+        wtxn->steps[wtxn->step_count++] = step;
+}
+
+tansu_status write_txn_put_document(write_txn *wtxn, enum record_type type, uint32_t collection,
+                                    writer *payload, size_t start, tansu_error *error) {
+    uint64_t at;
+    tansu_status status = writer_finish(payload, start)
+                              ? write_txn_record(wtxn, type, 0, collection, 0, 0,
+                                                 payload->out->data, payload->out->size, &at, error)
+                              : error_memory(error);
+    tansu_buffer_free(payload->out);
+    return status;
+}
+
+/* ---- Index entries that wait to be inserted or removed together ---- */
+
+/*
+ * A large transaction changes entries of an index in the order of its documents, each in another
+ * leaf: at every one the processor waits for a leaf that is in no cache, and recovery reads it from
+ * the block store. So what documents add and remove waits here, up to BATCH_BYTES, and is done
+ * in the order of the index: neighbours are in the same leaf. Nobody sees that. It is done before
+ * anything reads the index or changes the list of indexes, before a document is changed a second
+ * time, and before the commit (write_txn_flush()); unique indexes and that of `_id`, which each
+ * save reads, do not wait.
+ */
+
+/* Entries wait in transactions that have that many records already: smaller ones gain nothing. The
+ * tests pass with 1 as well, where those of every transaction wait. */
+#ifndef BATCH_FROM
+#define BATCH_FROM 256u
+#endif
+/* They take at most so much memory, in all indexes of the collection together. */
+#define BATCH_BYTES ((size_t)4 * 1024 * 1024)
+
+/* batches_for -- room for the entries of a collection's indexes, of which no other collection's
+ * wait. */
+static tansu_status batches_for(write_txn *wtxn, const collection_state *state,
+                                tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    if (wtxn->batched != state->id)
+        status = write_txn_flush(wtxn, error);
+    if (status != TANSU_OK || wtxn->batch_count >= state->index_count)
+        return status;
+    index_batch *batches = realloc(wtxn->batches, state->index_count * sizeof *batches);
+    if (batches == NULL)
+        return error_memory(error);
+    memset(batches + wtxn->batch_count, 0,
+           (state->index_count - wtxn->batch_count) * sizeof *batches);
+    wtxn->batches = batches;
+    wtxn->batch_count = state->index_count;
+    return TANSU_OK;
+}
+
+bool write_txn_batches(const write_txn *wtxn, const index_definition *definition, bool existing) {
+    if (wtxn->replay)
+        return !definition->unique && !existing; /* the next commit may change the same document */
+    return !definition->unique && wtxn->records >= BATCH_FROM;
+}
+
+tansu_status write_txn_batch(write_txn *wtxn, collection_state *state, uint32_t i,
+                             const uint8_t *entry, uint32_t size, bool removes,
+                             tansu_error *error) {
+    tansu_status status = batches_for(wtxn, state, error);
+    if (status != TANSU_OK)
+        return status;
+    wtxn->batched = state->id;
+    size_t before = index_batch_memory(&wtxn->batches[i]);
+    if (!index_batch_add(&wtxn->batches[i], entry, size, removes))
+        return error_memory(error);
+    wtxn->batched_bytes += index_batch_memory(&wtxn->batches[i]) - before;
+    return wtxn->batched_bytes < BATCH_BYTES ? TANSU_OK : write_txn_flush(wtxn, error);
+}
+
+tansu_status write_txn_flush(write_txn *wtxn, tansu_error *error) {
+    if (wtxn->batched == 0)
+        return TANSU_OK;
+    collection_state *state = write_txn_collection_by_id(wtxn, wtxn->batched);
+    tansu_status status = TANSU_OK;
+    wtxn->batched = 0;
+    wtxn->batched_bytes = 0;
+    for (uint32_t i = 0; i < wtxn->batch_count; i++) {
+        index_batch *batch = &wtxn->batches[i];
+        if (status == TANSU_OK && batch->count != 0 && state != NULL && i < state->index_count)
+            status = index_batch_apply(batch, &wtxn->writer, &state->indexes[i].entries, error);
+        batch->count = batch->bytes.size = 0;
+    }
+    wtxn->broken = wtxn->broken || status != TANSU_OK;
+    return status;
+}
+
+void write_txn_batches_free(write_txn *wtxn) {
+    for (uint32_t i = 0; i < wtxn->batch_count; i++)
+        index_batch_free(&wtxn->batches[i]);
+    free(wtxn->batches);
+    wtxn->batches = NULL;
+    wtxn->batch_count = 0;
+    wtxn->batched = 0;
+    wtxn->batched_bytes = 0;
 }

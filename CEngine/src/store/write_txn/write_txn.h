@@ -11,7 +11,6 @@
 #define TANSU_STORE_WRITE_TXN_WRITE_TXN_H
 
 #include "index/index_batch.h"
-#include "index/index_finder.h"
 #include "store/pending.h"
 #include "store/read_context.h"
 #include "store/snapshot.h"
@@ -36,7 +35,6 @@ enum stamping {
 /* What the entries of documents in one index are made with. */
 typedef struct entry_set {
     index_entries new_entries;
-    index_finder finder;
 } entry_set;
 
 typedef struct write_txn {

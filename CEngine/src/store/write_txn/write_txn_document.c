@@ -1,9 +1,8 @@
 /*
  * store/write_txn/write_txn_document.c -- saving and removing documents in a transaction.
  */
-#include "store/write_txn/write_txn_internal.h"
-
-#include "bson/validate/form.h"
+#include "bson/json/json.h"
+#include "bson/validate/shape.h"
 #include "bson/value.h"
 #include "bson/writer.h"
 #include "index/type_tag.h"
@@ -12,6 +11,7 @@
 #include "store/index_tail/index_tail.h"
 #include "store/timestamps/timestamp_fields.h"
 #include "store/write_txn/unique_conflict.h"
+#include "store/write_txn/write_txn_internal.h"
 #include "util/buffer.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -74,18 +74,15 @@ static tansu_status reserve_sets(write_txn *wtxn, const collection_state *state,
     return TANSU_OK;
 }
 
-/* make_new_entries -- the document's entries in every index, checked. `form`: that it is known to
- * have, or NULL. */
+/* make_new_entries -- the document's entries in every index, checked. */
 static tansu_status make_new_entries(write_txn *wtxn, const collection_state *state,
-                                     const form *form, const uint8_t *doc, size_t size,
-                                     uint64_t rid, tansu_error *error) {
+                                     const uint8_t *doc, size_t size, uint64_t rid,
+                                     tansu_error *error) {
     tansu_status status = reserve_sets(wtxn, state, error);
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
         const index_definition *definition = state->indexes[i].definition;
         entry_set *set = &wtxn->sets[i];
-        status = index_entries_make(&set->new_entries, definition,
-                                    index_finder_of(&set->finder, definition, form), doc, size, rid,
-                                    error);
+        status = index_entries_make(&set->new_entries, definition, doc, size, rid, error);
         if (status == TANSU_OK && definition->unique && !wtxn->replay)
             status = check_unique(wtxn, state, i, doc, size, rid, error);
     }
@@ -142,9 +139,8 @@ static tansu_status make_old_entries(write_txn *wtxn, const collection_state *st
                                      const uint8_t *old, uint32_t old_size, uint64_t rid,
                                      tansu_error *error) {
     const index_definition *definition = state->indexes[i].definition;
-    index_finder *finder = index_finder_of(&wtxn->sets[i].finder, definition, NULL);
     tansu_status status =
-        index_entries_make(&wtxn->old_entries, definition, finder, old, old_size, rid, error);
+        index_entries_make(&wtxn->old_entries, definition, old, old_size, rid, error);
     if (status == TANSU_E_TOO_LARGE && wtxn->lenient) {
         wtxn->old_entries.count = 0;
         return TANSU_OK;
@@ -212,13 +208,13 @@ static tansu_status write_txn_id_type_tag(write_txn *wtxn, collection_state *sta
     return status;
 }
 
-/* apply_put -- write_txn_apply_put(). `form`: that which the document is known to have, or NULL.
- * `id` is its `_id`, and wtxn->key the key of that; NULL: they are to be found. */
-static tansu_status apply_put(write_txn *wtxn, collection_state *state, const form *form,
-                              const uint8_t *doc, size_t size, uint64_t rid, const uint8_t *old,
-                              uint32_t old_size, const doc_value *id, tansu_error *error) {
+/* apply_put -- write_txn_apply_put(). `id` is the document's `_id`, and wtxn->key the key of that;
+ * NULL: they are to be found. */
+static tansu_status apply_put(write_txn *wtxn, collection_state *state, const uint8_t *doc,
+                              size_t size, uint64_t rid, const uint8_t *old, uint32_t old_size,
+                              const doc_value *id, tansu_error *error) {
     /* Everything is validated before the first change. */
-    tansu_status status = make_new_entries(wtxn, state, form, doc, size, rid, error);
+    tansu_status status = make_new_entries(wtxn, state, doc, size, rid, error);
     if (status == TANSU_OK && old != NULL)
         status = flush_own(wtxn, state, rid, error);
     if (status == TANSU_OK && old == NULL)
@@ -244,7 +240,7 @@ static tansu_status apply_put(write_txn *wtxn, collection_state *state, const fo
 tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const uint8_t *doc,
                                  size_t size, uint64_t rid, const uint8_t *old, uint32_t old_size,
                                  tansu_error *error) {
-    return apply_put(wtxn, state, NULL, doc, size, rid, old, old_size, NULL, error);
+    return apply_put(wtxn, state, doc, size, rid, old, old_size, NULL, error);
 }
 
 tansu_status write_txn_apply_delete(write_txn *wtxn, collection_state *state, uint64_t rid,
@@ -337,23 +333,16 @@ static tansu_status set_dates(write_txn *wtxn, const collection_state *state,
                            "The document is too large to add its dates; make it smaller");
 }
 
-/* check_document -- whether a document may be stored in a collection, which may be NULL. *known:
- * the form that it has, or NULL. */
+/* check_document -- whether a document may be stored in a collection, which may be NULL. */
 static tansu_status check_document(write_txn *wtxn, const collection_state *state,
-                                   const uint8_t *doc, size_t size, const form **known,
-                                   tansu_error *error) {
+                                   const uint8_t *doc, size_t size, tansu_error *error) {
     database *db = wtxn->db;
-    *known = NULL;
-    if (db->forms == NULL)
-        db->forms = calloc(1, sizeof *db->forms);
-    /* Without a form, also for want of memory, the document is validated all the same. */
-    form *f = db->forms != NULL && state != NULL ? form_of(db->forms, state->id) : NULL;
-    if (f == NULL)
-        return doc_check(doc, size, DOC_CHECK_STORE, error);
-    bool fits;
-    tansu_status status = form_check(f, doc, size, &fits, error);
-    *known = fits ? f : NULL;
-    return status;
+    if (db->shapes == NULL)
+        db->shapes = calloc(1, sizeof *db->shapes);
+    /* Without a shape, also for want of memory, the document is validated all the same. */
+    shape *f = db->shapes != NULL && state != NULL ? shape_of(db->shapes, state->id) : NULL;
+    return f == NULL ? doc_check(doc, size, DOC_CHECK_STORE, error)
+                     : shape_check(f, doc, size, error);
 }
 
 tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8_t *doc,
@@ -361,8 +350,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     collection_state *state;
     tansu_error lookup_error;
     tansu_status lookup = write_txn_collection(wtxn, collection, 0, &state, &lookup_error);
-    const form *known;
-    tansu_status status = check_document(wtxn, state, doc, size, &known, error);
+    tansu_status status = check_document(wtxn, state, doc, size, error);
     if (status != TANSU_OK)
         return status;
     doc_value own;
@@ -374,7 +362,6 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
             return error_memory(error);
         doc = wtxn->scratch.data;
         size = wtxn->scratch.size;
-        known = NULL;
         doc_find_id(doc, size, &own);
     }
     if (lookup != TANSU_OK) {
@@ -420,10 +407,8 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
         status = set_dates(wtxn, state, &v, old_ref, &doc, &size, error);
     if (status != TANSU_OK)
         return status;
-    if (dated) {
-        known = NULL;
+    if (dated)
         doc_find_id(doc, size, &own);
-    }
     uint64_t at, frame_size = wtxn->frame_size, where = record_where(state->id, rid);
     status = write_txn_record(wtxn, RECORD_PUT, found ? RECORD_REPLACES : RECORD_INSERT, state->id,
                               rid, previous, doc, size, &at, error);
@@ -432,7 +417,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     /* The record may have moved the frame, and what lay in it with it. */
     uint32_t old_size = 0;
     const uint8_t *old = old_ref == 0 ? NULL : read_document(&v, old_ref, &old_size);
-    status = apply_put(wtxn, state, known, doc, size, rid, old, old_size, &own, error);
+    status = apply_put(wtxn, state, doc, size, rid, old, old_size, &own, error);
     if (status != TANSU_OK) {
         if (!wtxn->broken)
             drop_record(wtxn, at, frame_size);
@@ -507,4 +492,90 @@ tansu_status write_txn_remove(write_txn *wtxn, const char *collection, uint64_t 
                                               .before = before,
                                               .old_ref = old_ref});
     return TANSU_OK;
+}
+
+/* ---- The error for a value that a unique index already holds ---- */
+
+/* Bytes of JSON that a message shows of a value. */
+#define SHOWN 160
+
+/* value_text -- appends {path: value, …} as JSON. */
+static bool value_text(const index_definition *definition, const doc_value *values,
+                       tansu_buffer *json) {
+    tansu_buffer bson = TANSU_BUFFER_INIT;
+    writer w = {.out = &bson};
+    size_t document = writer_begin(&w);
+    for (uint32_t i = 0; i < definition->path_count; i++)
+        writer_value(&w, definition->paths[i].text, &values[i]);
+    bool done = writer_finish(&w, document) &&
+                json_write_document(json, bson.data, bson.size, false) &&
+                buffer_append_byte(json, 0);
+    tansu_buffer_free(&bson);
+    return done;
+}
+
+/* shorten -- cuts a text that is too long, between two characters. */
+static void shorten(char *text) {
+    size_t size = strlen(text);
+    if (size <= SHOWN)
+        return;
+    size = SHOWN - 3;
+    while (size > 0 && ((unsigned char)text[size] & 0xC0) == 0x80)
+        size--;
+    memcpy(text + size, "...", 4);
+}
+
+/* advice -- what to do about the values: documents without a field are the usual surprise. */
+static const char *advice(const index_definition *definition, const doc_value *values) {
+    uint32_t nulls = 0, missing = 0;
+    for (uint32_t i = 0; i < definition->path_count; i++) {
+        nulls += value_kind_of(values[i].type) == KIND_NULL;
+        missing += values[i].type == DOC_MISSING;
+    }
+    if (nulls == 0)
+        return "give every document in it a value of its own";
+    if (missing == definition->path_count && !definition->sparse)
+        return "a missing field counts as null: create the index with the option \"sparse\", which "
+               "leaves such documents out, or give every document a value of its own";
+    if (nulls == definition->path_count)
+        return definition->sparse
+                   ? "remove the field instead of storing null, or give every document in it a "
+                     "value of its own"
+                   : "create the index with the option \"sparse\" and remove the field instead of "
+                     "storing null, or give every document a value of its own";
+    return "a missing field counts as null: create the index with a \"partialFilter\" that leaves "
+           "such documents out, or give every document in it values of its own";
+}
+
+tansu_status unique_conflict_error(const char *collection, const index_definition *definition,
+                                   const uint8_t *doc, size_t doc_size, const uint8_t *entry,
+                                   size_t size, tansu_error *error) {
+    doc_value values[TANSU_MAX_INDEX_PATHS];
+    tansu_buffer json = TANSU_BUFFER_INIT;
+    const char *shown = "a value", *remedy = "give every document in it a value of its own";
+    if (doc != NULL && error != NULL) {
+        index_entry_values(definition, doc, doc_size, entry, size, values);
+        remedy = advice(definition, values);
+        if (value_text(definition, values, &json)) {
+            shown = (const char *)json.data;
+            shorten((char *)json.data);
+        }
+    }
+    error_set(error, TANSU_E_NOT_UNIQUE, definition->name,
+              "Unique index \"%s\" of collection \"%s\" would contain %s twice; %s",
+              definition->name, collection, shown, remedy);
+    tansu_buffer_free(&json);
+    return TANSU_E_NOT_UNIQUE;
+}
+
+tansu_status unique_conflict_of_build(const read_context *rctx, const collection_state *collection,
+                                      const index_definition *definition,
+                                      const index_conflict *conflict, tansu_error *error) {
+    doc_ref ref;
+    uint32_t size = 0;
+    const uint8_t *doc = NULL;
+    if (read_find(rctx, collection, conflict->rid, &ref, NULL) == TANSU_OK)
+        doc = read_document(rctx, ref, &size);
+    return unique_conflict_error(collection->name, definition, doc, size, conflict->entry.data,
+                                 conflict->entry.size, error);
 }

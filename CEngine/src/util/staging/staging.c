@@ -9,9 +9,36 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define STAGING_SUFFIX ".tansu-part"
 #define LOCK_NAME "LOCK"
+
+tansu_status staging_check_outside(const char *to, const char *folder, tansu_error *error) {
+    struct stat own, above;
+    if (folder == NULL || stat(folder, &own) != 0)
+        return TANSU_OK;
+    char *parent = fs_parent(to);
+    if (parent == NULL)
+        return error_memory(error);
+    /* Without symbolic links, so that a folder above is one that the name has. What is not there is
+     * an error of the next call. */
+    char *real = realpath(parent, NULL);
+    free(parent);
+    bool inside = false;
+    for (size_t end = real == NULL ? 0 : strlen(real); end > 0 && !inside;) {
+        real[end] = 0;
+        inside =
+            stat(real, &above) == 0 && above.st_dev == own.st_dev && above.st_ino == own.st_ino;
+        while (end > 0 && real[--end] != '/')
+            ;
+    }
+    free(real);
+    return inside ? error_set(error, TANSU_E_INVALID_ARGUMENT, to,
+                              "The path lies in the folder of the database; choose a path outside "
+                              "of it")
+                  : TANSU_OK;
+}
 
 /* remove_name -- removes a file of the staged folder, but not its LOCK. */
 static bool remove_name(void *context, const char *name) {
@@ -26,10 +53,14 @@ static bool remove_name(void *context, const char *name) {
 /* check_absent -- EXISTS when there is something at the target. */
 static tansu_status check_absent(const staging *staged, tansu_error *error) {
     int fd = staged->calls->open(staged->calls, staged->to, O_RDONLY | O_NONBLOCK, 0);
-    if (fd < 0 && errno == ENOENT)
+    struct stat link;
+    int number = fd < 0 ? errno : 0;
+    bool nothing = number == ENOENT;
+    if (nothing && lstat(staged->to, &link) != 0)
         return TANSU_OK;
-    if (fd < 0 && errno != ESPIPE && errno != ELOOP) /* of existing files that can't be opened */
-        return error_errno(error, staged->to, "look at", errno);
+    /* A symbolic link to nothing is there, and so are files that can't be opened. */
+    if (fd < 0 && !nothing && number != ESPIPE && number != ELOOP)
+        return error_errno(error, staged->to, "look at", number);
     if (fd >= 0)
         staged->calls->close(fd);
     return error_set(error, TANSU_E_EXISTS, staged->to,

@@ -19,6 +19,11 @@ typedef struct staging {
     int fd;      /* of the file, or of the folder's LOCK; -1: not locked */
 } staging;
 
+/* staging_check_outside -- the error for a target in the folder of the database that is copied,
+ * which it would become a part of: whatever the path is, relative or through symbolic links.
+ * `folder`: NULL: it has none. Errors: INVALID_ARGUMENT, MEMORY. */
+tansu_status staging_check_outside(const char *to, const char *folder, tansu_error *error);
+
 /* staging_begin -- creates an empty file or folder. Errors: EXISTS (there is something at `to`),
  * BUSY (another task has the same target), FULL, IO, READ_ONLY, MEMORY, INVALID_ARGUMENT; call
  * staging_end() in any case. */

@@ -203,28 +203,35 @@ int64_t call_count(tansu_db *db, tansu_txn *txn, const char *collection, const c
     return status == TANSU_OK ? count : -(int64_t)status;
 }
 
-const char *call_collections(tansu_db *db, tansu_txn *txn) {
+/* answer -- the text of a call's result, which is freed. */
+static const char *answer(tansu_status status, tansu_buffer *result) {
     char *text = text_new();
-    tansu_buffer result = TANSU_BUFFER_INIT;
-    tansu_status status = tansu_collection_list(db, txn, &result, &call_error);
     if (status == TANSU_OK)
-        text_add(text, result.data, result.size);
+        text_add(text, result->data, result->size);
     else
         text_status(text, status);
-    tansu_buffer_free(&result);
+    tansu_buffer_free(result);
     return text;
 }
 
-const char *call_indexes(tansu_db *db, tansu_txn *txn, const char *collection) {
-    char *text = text_new();
+const char *call_collections(tansu_db *db, tansu_txn *txn) {
     tansu_buffer result = TANSU_BUFFER_INIT;
-    tansu_status status = tansu_index_list(db, txn, collection, &result, &call_error);
-    if (status == TANSU_OK)
-        text_add(text, result.data, result.size);
-    else
-        text_status(text, status);
-    tansu_buffer_free(&result);
-    return text;
+    return answer(tansu_collection_list(db, txn, &result, &call_error), &result);
+}
+
+const char *call_collection(tansu_db *db, tansu_txn *txn, const char *name) {
+    tansu_buffer result = TANSU_BUFFER_INIT;
+    return answer(tansu_collection_info(db, txn, name, &result, &call_error), &result);
+}
+
+const char *call_referrers(tansu_db *db, tansu_txn *txn, const char *name) {
+    tansu_buffer result = TANSU_BUFFER_INIT;
+    return answer(tansu_collection_referrers(db, txn, name, &result, &call_error), &result);
+}
+
+const char *call_indexes(tansu_db *db, tansu_txn *txn, const char *collection) {
+    tansu_buffer result = TANSU_BUFFER_INIT;
+    return answer(tansu_index_list(db, txn, collection, &result, &call_error), &result);
 }
 
 int64_t call_statistic(tansu_db *db, const char *path) {

@@ -62,9 +62,12 @@ const char *call_next(tansu_cursor *cursor);
 /* call_count -- the count, or minus the status. Any thread. */
 int64_t call_count(tansu_db *db, tansu_txn *txn, const char *collection, const char *query);
 
-/* call_collections / call_indexes -- the answer of tansu_collection_list() / tansu_index_list()
- * as relaxed JSON, or the status' name. */
+/* call_collections / call_collection / call_referrers / call_indexes -- the answer of
+ * tansu_collection_list(), tansu_collection_info(), tansu_collection_referrers() or
+ * tansu_index_list() as relaxed JSON, or the status' name. */
 const char *call_collections(tansu_db *db, tansu_txn *txn);
+const char *call_collection(tansu_db *db, tansu_txn *txn, const char *name);
+const char *call_referrers(tansu_db *db, tansu_txn *txn, const char *name);
 const char *call_indexes(tansu_db *db, tansu_txn *txn, const char *collection);
 
 /* call_statistic -- a whole number of tansu_stats(), by dotted path; -1 when it is not there. */

@@ -140,7 +140,7 @@ static void over_frame(disk_faults *f) {
     uint64_t offsets[4096], count = 0, at = SEGMENT_HEADER_SIZE;
     while (at + FRAME_HEADER_SIZE < file.size && count < 4096) {
         const frame_header *h = (const frame_header *)(file.data + at);
-        if (!frame_magic_known(h->magic) || h->size < FRAME_HEADER_SIZE || h->size > file.size - at)
+        if (h->magic != FRAME_MAGIC || h->size < FRAME_HEADER_SIZE || h->size > file.size - at)
             break;
         offsets[count++] = at;
         at += h->size;

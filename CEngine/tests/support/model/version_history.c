@@ -166,8 +166,7 @@ static uint32_t whole_frame(const uint8_t *bytes, size_t room, uint32_t seed) {
     if (room < sizeof h)
         return 0;
     memcpy(&h, bytes, sizeof h);
-    if (!frame_magic_known(h.magic) || h.size < FRAME_HEADER_SIZE || h.size > room ||
-        h.size % 8 != 0)
+    if (h.magic != FRAME_MAGIC || h.size < FRAME_HEADER_SIZE || h.size > room || h.size % 8 != 0)
         return 0;
     return crc32(seed, bytes + 8, h.size - 8) == h.crc ? h.size : 0;
 }

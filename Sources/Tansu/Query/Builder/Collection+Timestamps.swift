@@ -49,7 +49,7 @@ extension Database.Collection {
     }
 
     private func savedField() throws -> String {
-        guard let field = try session.collections().first(where: { $0.name == name })?.timestamps?.updatedPath else {
+        guard let field = try session.collectionInfo(name)?.timestamps?.updatedPath else {
             throw TansuError(
                 .invalidState,
                 "The collection \"\(name)\" does not keep when its documents were saved; set its timestamps",

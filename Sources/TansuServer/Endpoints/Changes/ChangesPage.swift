@@ -94,6 +94,7 @@
             writer.raw(record.isDeleted ? "],\"deleted\":true" : "]")
             var answer: RevisionAnswer?
             if query.includesDocuments {
+                try store.transaction.checkDocuments()
                 writer.raw(",\"doc\":")
                 answer = try write(record, query, filter, to: &writer, in: store)
             }

@@ -115,6 +115,8 @@
         ) async throws -> RevisionAnswer? {
             guard case .revision(let revision) = item else { return nil }
             return try await collection.read { store in
+                // Replicas read by this.
+                try store.transaction.checkDocuments()
                 guard let record = try store.document(id) else { return nil }
                 return try RevisionAnswer(record, revision, parts, form, in: store, isWinner: false)
             }

@@ -129,6 +129,7 @@
             writer.raw(record.isDeleted ? ",\"deleted\":true}" : "}")
             var answer: RevisionAnswer?
             if query.includesDocuments {
+                try store.transaction.checkDocuments()
                 writer.raw(",\"doc\":")
                 var parts = RevisionParts()
                 parts.includesConflicts = query.includesConflicts
