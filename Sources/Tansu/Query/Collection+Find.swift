@@ -15,9 +15,16 @@ extension Database.Collection {
     ///   - hints: Options, such as `["$orderby": ["age": -1], "$max": 10]`; the methods of the query set the same
     ///     options.
     public func find(_ query: BSONDocument = [:], hints: BSONDocument = [:]) -> Database.Query<Element> {
-        Database.Query(
-            session: session, collection: name, codec: codec, filter: codec.strategies.stored(query),
-            hints: codec.strategies.stored(hints))
+        do {
+            let (filter, hints) = try stored(query, hints)
+            return Database.Query(session: session, collection: name, codec: codec, filter: filter, hints: hints)
+        } catch {
+            // A query throws when it runs.
+            var failing = Database.Query(
+                session: session, collection: name, codec: codec, filter: query, hints: hints)
+            failing.fault = error as? TansuError ?? TansuError(.invalidQuery, failureReason(of: error))
+            return failing
+        }
     }
 
     /// A query for the documents that match, decoded as another type, for the fields that `$fields` includes.

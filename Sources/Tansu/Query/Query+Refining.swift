@@ -13,8 +13,11 @@ extension Database.Query {
     /// Those of the same documents that also match another query document.
     ///
     /// - Parameter condition: The query document.
-    public func and(_ condition: BSONDocument) -> Self {
-        let condition = codec.strategies.stored(condition)
+    public func and(_ condition: BSONDocument) -> Self { and(ownCollection.find(condition)) }
+
+    /// Those of the same documents that also match another query of the collection.
+    func and(_ other: Self) -> Self {
+        let condition = other.filter
         var (both, own) = (condition, filter)
         // Joins belong to the whole query.
         let joins = own.removeValue(forKey: "$do")
@@ -25,19 +28,40 @@ extension Database.Query {
             both = own
         }
         if let joins { both["$do"] = joins }
-        return Self(session: session, collection: collection, codec: codec, filter: both, hints: hints)
+        var query = self
+        query.filter = both
+        query.fault = fault ?? other.fault
+        query.names += other.names
+        return query
     }
 
     /// The same documents without the first `count`.
+    ///
+    /// - Parameter count: 0 or more; with a negative number the query throws.
     public func skip(_ count: Int) -> Self {
-        hinted("$skip", BSONValue(count))
+        hinted("$skip", BSONValue(count)).checked(count, "skip")
     }
 
-    /// The first `count` of the same documents; 0 is no limit.
+    /// The first `count` of the same documents; none for 0, whatever a later limit.
+    ///
+    /// - Parameter count: 0 or more; with a negative number the query throws.
     public func limit(_ count: Int) -> Self {
-        var query = hinted("$max", BSONValue(count))
+        var query = hinted("$max", BSONValue(count)).checked(count, "limit")
         // The other name of the hint: both at once are an error.
         query.hints["$limit"] = nil
+        // To the engine, 0 is no limit.
+        if count == 0 { query.filter = ["_id": ["$in": []]] }
+        return query
+    }
+
+    /// The same query, which cannot run when a count is negative.
+    private func checked(_ count: Int, _ name: String) -> Self {
+        guard count < 0 else { return self }
+        var query = self
+        query.fault =
+            fault
+            ?? TansuError(
+                .invalidQuery, "The number of documents \(count) is negative; pass 0 or more", context: "\(name)(_:)")
         return query
     }
 
@@ -70,17 +94,16 @@ extension Database.Query {
     ///
     /// - Parameter type: What documents are decoded as.
     public func decoded<Other: Codable & Sendable>(as type: Other.Type) -> Database.Query<Other> {
-        Database.Query<Other>(
-            session: session, collection: collection, codec: .codable(like: codec), filter: filter, hints: hints)
+        using(.codable(like: codec))
     }
 
     /// The same documents with another way to handle those that cannot be decoded.
     ///
     /// - Parameter policy: What happens to them; that of the collection unless this is called.
     public func decoding(_ policy: Database.DecodingPolicy) -> Self {
-        var codec = codec
-        codec.policy = policy
-        return Self(session: session, collection: collection, codec: codec, filter: filter, hints: hints)
+        var query = self
+        query.codec.policy = policy
+        return query
     }
 
     private func hinted(_ hint: String, _ value: BSONValue) -> Self {

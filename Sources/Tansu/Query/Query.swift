@@ -9,18 +9,24 @@ extension Database {
     /// for try await person in people.find(["age": ["$gte": 18]]) { … }
     /// ```
     public struct Query<Element: Sendable>: Sendable {
-        /// Which documents.
-        public let filter: BSONDocument
+        /// Which documents, with values in the form in which they are stored.
+        public internal(set) var filter: BSONDocument
 
         /// Options: order, range, fields.
         public internal(set) var hints: BSONDocument
 
-        package let session: Session
+        package internal(set) var session: Session
         package let collection: String
-        package let codec: DocumentCodec<Element>
+        package internal(set) var codec: DocumentCodec<Element>
 
         /// Whether documents are sorted by `_id` last, only so that no two are equal.
         var isPaged = false
+
+        /// Why it cannot run, such as a comparison by order of what is not stored in its order.
+        var fault: TansuError?
+
+        /// Names of properties that no document has confirmed yet.
+        var names: [NamingScope] = []
 
         init(
             session: Session, collection: String, codec: DocumentCodec<Element>, filter: BSONDocument,
@@ -36,22 +42,48 @@ extension Database {
         /// The codec for the documents of this query, at the paths of whose joins there may be ids.
         var reader: DocumentCodec<Element> {
             var reader = codec
-            reader.joins = [hints["$do"], filter["$do"]].flatMap { joins in
-                joins?.documentValue?.filter { $0.value.documentValue?["$join"] != nil }.map(\.key) ?? []
-            }
+            reader.joins = joins.map(\.path)
             return reader
         }
 
-        /// Checks that what it compares and sorts by is stored in the order of its type.
+        /// The paths at which it joins documents, with their collections.
+        private var joins: [(path: String, collection: String)] {
+            [hints["$do"], filter["$do"]].flatMap { joins in
+                joins?.documentValue?.compactMap { path, action in
+                    action.documentValue?["$join"].map { (path, $0.stringValue ?? "") }
+                } ?? []
+            }
+        }
+
+        /// Checks that the documents that it joins can be decoded as parts of its own.
+        private func checkJoins() throws {
+            guard hints["$do"] != nil || filter["$do"] != nil, Element.self != BSONDocument.self else { return }
+            for (path, joined) in joins {
+                guard let coding = ReferenceTargets.of(session.database).coding(of: joined),
+                    let type = SwiftKeyPath.propertyType(atPath: path, of: Element.self),
+                    !StoredProperty.isStoredAlike(type, codec.strategies, coding)
+                else { continue }
+                throw TansuError(
+                    .invalidQuery,
+                    "The query joins \"\(joined)\", which stores values in another form than \"\(collection)\", so that they"
+                        + " cannot be decoded as one; use including(_:), or decode as BSONDocument", context: path)
+            }
+        }
+
+        /// Checks that what it compares and sorts by is stored in the order of its type, and that properties are where they are
+        /// looked for.
         ///
         /// - Throws: ``TansuError`` with `.invalidQuery`.
         package func checkOrder() throws {
+            if let fault { throw fault }
+            for scope in names { try scope.verify(filter, in: session) }
+            try checkJoins()
             var hints = hints
             if isPaged, var order = hints["$orderby"]?.documentValue {
                 order["_id"] = nil
                 hints["$orderby"] = .document(order)
             }
-            try codec.checkOrder(filter, hints)
+            try codec.checkOrder(hints)
         }
 
         /// The collection with the documents of this query, as it decodes them.
@@ -64,7 +96,17 @@ extension Database {
 
         /// The same query in another session.
         package func using(_ session: Session) -> Self {
-            Self(session: session, collection: collection, codec: codec, filter: filter, hints: hints)
+            var query = self
+            query.session = session.on(Database.Collection<Element>.self)
+            return query
+        }
+
+        /// The same query with another codec.
+        func using<Other>(_ codec: DocumentCodec<Other>) -> Database.Query<Other> {
+            var query = Database.Query<Other>(
+                session: session, collection: collection, codec: codec, filter: filter, hints: hints)
+            (query.isPaged, query.fault, query.names) = (isPaged, fault, names)
+            return query
         }
     }
 }

@@ -12,7 +12,7 @@ extension BSONCodingStrategies {
     }
 
     /// What a value of a query is stored as when that does not have its order.
-    func unorderedForm(of value: BSONValue) -> String? {
+    package func unorderedForm(of value: BSONValue) -> String? {
         switch value {
         case .date: unorderedForm(of: Date.self)
         case .decimal128: unorderedForm(of: Decimal.self)
@@ -23,12 +23,12 @@ extension BSONCodingStrategies {
     }
 
     /// The operators of queries that compare by order.
-    static let rangeOperators: Set<String> = ["$gt", "$gte", "$lt", "$lte", "$bt", "$between"]
+    package static let rangeOperators: Set<String> = ["$gt", "$gte", "$lt", "$lte", "$bt", "$between"]
 
     /// The operators of updates that compare by order or compute, each with a document of operands by path.
     private static let computingOperators: Set<String> = ["$min", "$max", "$inc", "$mul"]
 
-    /// The first operand in a query or an update that is compared by order, or computed with, though what is stored for
+    /// The first operand in the hints of a query or in an update that is compared by order, or computed with, though what is stored for
     /// it does not have its order; and what that is.
     package func unorderedOperand(in document: BSONDocument) -> (operator: String, form: String)? {
         isStandard ? nil : operand(in: document, depth: 1)
@@ -72,6 +72,13 @@ extension BSONCodingStrategies {
 }
 
 extension BSONDateStrategy {
+    /// Whether dates are stored as other dates of BSON, by closures.
+    package var shiftsDates: Bool {
+        guard case .custom(let encode, _) = self, case .date(let stored)? = try? encode(Date(timeIntervalSince1970: 0))
+        else { return false }
+        return stored != 0
+    }
+
     /// Whether both are the same, as far as that can be seen of closures.
     fileprivate func isLike(_ other: Self) -> Bool {
         switch (self, other) {

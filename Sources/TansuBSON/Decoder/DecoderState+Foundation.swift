@@ -2,12 +2,27 @@ import Foundation
 
 /// The decoding of Foundation's types by their strategies.
 extension DecoderState {
-    /// Decodes a date.
+    /// Decodes a date. BSON's own is one whatever the strategy: the timestamps of a collection are.
     func date(_ value: Value) throws(ReadFailure) -> Date {
+        if case .custom(_, let decode) = options.date {
+            let result = try bsonValue(value)
+            do { return try decode(result) } catch {
+                if let date = bsonDate(value) { return date }
+                throw .failed(error)
+            }
+        }
+        if let date = bsonDate(value) { return date }
+        return try encodedDate(value)
+    }
+
+    private func bsonDate(_ value: Value) -> Date? {
+        guard value.isOf(.date) else { return nil }
+        return Date(timeIntervalSince1970: Double(bytes.int64(at: value.start)) / 1000)
+    }
+
+    private func encodedDate(_ value: Value) throws(ReadFailure) -> Date {
         switch options.date {
-        case .bsonDate:
-            guard value.isOf(.date) else { throw .mismatch(Date.self) }
-            return Date(timeIntervalSince1970: Double(bytes.int64(at: value.start)) / 1000)
+        case .bsonDate, .custom: throw .mismatch(Date.self)
         case .iso8601:
             let text = try string(value)
             guard let milliseconds = ISO8601.milliseconds(text) else {
@@ -20,9 +35,6 @@ extension DecoderState {
             return Date(timeIntervalSince1970: Double(try integer(value, as: Int64.self)) / 1000)
         case .deferredToDate:
             return Date(timeIntervalSinceReferenceDate: try double(value))
-        case .custom(_, let decode):
-            let result = try bsonValue(value)
-            do { return try decode(result) } catch { throw .failed(error) }
         }
     }
 

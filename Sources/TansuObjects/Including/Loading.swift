@@ -118,7 +118,7 @@ enum Associated {
     ) throws -> Database.Query<Other> where Root.ID: Codable & Hashable & Sendable {
         let others = try ModelRegistry.of(session.database).collection(of: Other.self, in: session)
         let ids = try roots.map { try others.storedID($0.id) }
-        return others.find([try others.storedPath(of: keyPath): ["$in": BSONValue(ids)]])
+        return others.find(stored: [try others.storedPath(of: keyPath): ["$in": BSONValue(ids)]])
     }
 
     /// The documents that refer to each value by a property, with what is included for each.

@@ -41,8 +41,8 @@ extension Sequence where Element: ReferenceProperty, Element.ReferenceTarget: Co
     /// The documents that the references refer to, by their ids: one batch, in one snapshot. What does not exist is left
     /// out.
     ///
-    /// Ids that are equal in Swift, and differ as they are stored, are one key: text that is canonically equivalent.
-    /// For `including` and `resolve(in:)` they are different ids.
+    /// Ids that are equal in Swift, and differ as they are stored, would be one key: text that is canonically equivalent.
+    /// Both at once are an error; `including` and `resolve(in:)` tell them apart.
     ///
     /// ```swift
     /// let authors = try books.map(\.author).resolved(in: db)
@@ -50,11 +50,12 @@ extension Sequence where Element: ReferenceProperty, Element.ReferenceTarget: Co
     /// ```
     ///
     /// - Parameter source: A database or a transaction.
-    /// - Throws: As `resolve(in:)` of a reference.
+    /// - Throws: As `resolve(in:)` of a reference, and `TansuError` with `.invalidArgument`: two ids would be one key.
     public func resolved(
         in source: some ObjectSource
     ) throws -> [Element.ReferenceTarget.ID: Element.ReferenceTarget] {
-        Self.byID(try source.collection(of: Element.ReferenceTarget.self).get(ids: ids))
+        let targets = try source.collection(of: Element.ReferenceTarget.self)
+        return Self.byID(try targets.get(ids: ids(in: targets)))
     }
 
     /// The documents that the references refer to, by their ids.
@@ -64,13 +65,33 @@ extension Sequence where Element: ReferenceProperty, Element.ReferenceTarget: Co
     public func resolved(
         in source: some ObjectSource
     ) async throws -> [Element.ReferenceTarget.ID: Element.ReferenceTarget] {
-        let ids = ids
-        return Self.byID(try await source.collection(of: Element.ReferenceTarget.self).get(ids: ids))
+        let targets = try source.collection(of: Element.ReferenceTarget.self)
+        let ids = try ids(in: targets)
+        return Self.byID(try await targets.get(ids: ids))
     }
 
-    private var ids: Set<Element.ReferenceTarget.ID> {
+    private func ids(
+        in targets: Database.Collection<Element.ReferenceTarget>
+    ) throws -> Set<Element.ReferenceTarget.ID> {
         var ids: Set<Element.ReferenceTarget.ID> = []
-        for element in self { element.forEachID { ids.insert($0) } }
+        var failure: (any Error)?
+        for element in self {
+            element.forEachID { id in
+                let (isNew, known) = ids.insert(id)
+                guard !isNew, failure == nil else { return }
+                do {
+                    let (stored, other) = try (targets.storedID(id), targets.storedID(known))
+                    guard stored != other else { return }
+                    throw TansuError(
+                        .invalidArgument,
+                        "Two references are to the ids \(stored) and \(other), which are one key of a dictionary; resolve each"
+                            + " of them with resolve(in:)", context: targets.name)
+                } catch {
+                    failure = error
+                }
+            }
+        }
+        if let failure { throw failure }
         return ids
     }
 

@@ -16,6 +16,12 @@ struct ModelUse {
 
     func run(cancelledBy flag: CancellationFlag?) throws {
         let registry = ModelRegistry.of(database)
+        for entity in model.entities where entity.timestamps != nil && entity.coding.date.shiftsDates {
+            throw TansuError(
+                .invalidArgument,
+                "The coding strategy of \"\(entity.typeName)\" stores dates as other dates, for which its timestamps would be"
+                    + " taken; store them as text or numbers, or leave out timestamps()", context: entity.collection)
+        }
         if let current = registry.model {
             guard current.version == model.version, current.signature == model.signature else {
                 throw TansuError(
@@ -36,7 +42,9 @@ struct ModelUse {
             }
         }
         for entity in model.entities { try entity.ensureIndexes(database) }
-        ReferenceTargets.of(database).set(try database.read { try targets(in: $0) })
+        let codings = model.entities.map { (BytewiseText($0.collection), $0.coding) }
+        ReferenceTargets.of(database).set(
+            try database.read { try targets(in: $0) }, codings: Dictionary(uniqueKeysWithValues: codings))
         registry.set(model)
     }
 

@@ -61,8 +61,8 @@ extension Search {
         guard !collections.isEmpty else {
             return try session.collections().map(\.name).filter { !$0.hasPrefix("tansu.") }
         }
-        var seen: Set<String> = []
-        return collections.filter { seen.insert($0).inserted }
+        var seen: Set<BytewiseText> = []
+        return collections.filter { seen.insert(BytewiseText($0)).inserted }
     }
 }
 
@@ -88,8 +88,7 @@ extension Session {
     ) throws -> BSONDocument {
         let entities = ModelRegistry.of(database).model?.entities
         guard let entity = entities?.first(where: { $0.collection == collection }) else { return query }
-        let stored = entity.coding.stored(query)
-        try StoredOrder.check(stored, entity.coding)
+        let stored = try storedQuery(query, of: collection, entity.coding)
         for path in paths { try StoredOrder.check(path: path, of: entity.elementType, entity.coding) }
         return stored
     }

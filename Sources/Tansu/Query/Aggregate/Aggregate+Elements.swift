@@ -59,7 +59,7 @@ extension Database.Query {
     fileprivate func operand<Value>(
         _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Value>>, of aggregate: String
     ) throws -> BSONValue {
-        if Self.isOrdered(aggregate) { try StoredOrder.check(Value.self, codec.strategies, at: "\(keyPath)") }
+        if Self.isOrdered(aggregate) { try StoredOrder.check(Value.self, codec.strategies, at: keyPath.shown) }
         return .string(try path(of: keyPath))
     }
 }

@@ -10,7 +10,7 @@ extension Database.Collection {
     public func distinct(
         _ path: String, _ query: BSONDocument = [:], hints: BSONDocument = [:]
     ) throws -> [BSONValue] {
-        let (query, hints) = try codec.stored(query, hints)
+        let (query, hints) = try stored(query, hints)
         let answer = try session.engine.distinct(path, query, hints, in: name)
         return answer["values"]?.arrayValue.map(Array.init) ?? [.document(answer)]
     }
@@ -36,7 +36,7 @@ extension Database.Collection {
     public func aggregate(
         _ query: BSONDocument = [:], group: BSONDocument, hints: BSONDocument = [:]
     ) throws -> [BSONDocument] {
-        let (query, _) = try codec.stored(query, [:])
+        let (query, _) = try stored(query, [:])
         let answer = try session.engine.aggregate(query, group, hints, in: name)
         return answer["groups"]?.arrayValue?.compactMap(\.documentValue) ?? [answer]
     }

@@ -42,7 +42,7 @@ extension Database.Query {
     func path<Value>(
         of keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Value>>
     ) throws -> String {
-        let names = NamingScope(session, collection)
+        let names = NamingScope(session, collection, codec.strategies)
         let root = Database.ElementPath<Element>(path: .success(.document), names: names)
         let path = try root[keyPath: keyPath].path.get()
         let dotted = try FieldPath(keys: path.outer.flatMap { $0 } + path.keys).dotted()

@@ -142,9 +142,16 @@ extension Database.Query {
         try checkOrder()
         let answer = try session.engine.distinct(path, filter, hints, in: collection)
         let values = answer["values"]?.arrayValue.map(Array.init) ?? []
-        return try codec.coding { try values.filter { !$0.isNull }.map { try QueryCoding.decoded($0) } }
+        do {
+            return try codec.coding { try values.filter { !$0.isNull }.map { try QueryCoding.decoded($0) } }
+        } catch let error as DecodingError {
+            guard StoredForm.isTakenApart(Value.self) else { throw error }
+            throw TansuError(
+                .invalidQuery,
+                "Values of type \"\(Value.self)\" are stored as arrays, of which distinct has the elements; group the"
+                    + " documents by the property, or find them and make a set in Swift", context: path)
+        }
     }
-
 }
 
 /// The names of aggregates in a group: "f0", "f1" and so on.

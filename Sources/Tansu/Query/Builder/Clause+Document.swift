@@ -3,66 +3,68 @@ extension Clause {
     ///
     /// - Throws: ``TansuError`` with `.invalidQuery`.
     func document() throws -> BSONDocument {
-        try document(depth: 0)
+        try document(in: .document)
     }
 
     /// The query whose paths begin in the document, or in an element that is one.
-    private func document(depth: Int) throws -> BSONDocument {
+    ///
+    /// - Parameter element: Where the element is.
+    private func document(in element: FieldPath) throws -> BSONDocument {
+        let depth = element.depth
         switch self {
         case .constant(true): return [:]
         case .constant(false): return ["_id": ["$in": []]]
         case .test(let path, let operators): return [try path.dotted(at: depth): Self.condition(operators)]
         case .element(let path, let clause):
             return [try path.dotted(at: depth): .document(try Self.element(path, clause))]
-        case .document(let document): return document
-        case .all(let clauses): return Self.joined(try clauses.list.map { try $0.document(depth: depth) })
+        case .document(let document): return try QueryCoding.stored(document, below: element.outer.flatMap { $0 })
+        case .all(let clauses): return Self.joined(try clauses.list.map { try $0.document(in: element) })
         case .any(let clauses):
-            return ["$or": BSONValue(try clauses.list.map { .document(try $0.document(depth: depth)) })]
+            return ["$or": BSONValue(try clauses.list.map { .document(try $0.document(in: element)) })]
         case .not(.test(let path, let operators)):
             return [try path.dotted(at: depth): .document(Self.negation(operators))]
-        case .not(let clause): return ["$not": .document(try clause.document(depth: depth))]
+        case .not(let clause): return ["$not": .document(try clause.document(in: element))]
         case .failure(let error): throw error
         }
     }
 
     /// The operators on an element that is not a document.
-    private func operators(depth: Int) throws -> BSONDocument {
+    private func operators(in element: FieldPath) throws -> BSONDocument {
         switch self {
         case .constant(true): return ["$nin": []]
         case .constant(false): return ["$in": []]
         case .test(let path, let operators):
-            try path.check(at: depth)
+            try path.check(at: element.depth)
             return operators
         case .element(let path, let clause):
-            try path.check(at: depth)
+            try path.check(at: element.depth)
             return try Self.element(path, clause)
-        case .document(let document): return document
-        case .all(let clauses): return try Self.list("$and", clauses, depth)
-        case .any(let clauses): return try Self.list("$or", clauses, depth)
+        case .document(let document): return try QueryCoding.stored(document, below: element.outer.flatMap { $0 })
+        case .all(let clauses): return try Self.list("$and", clauses, element)
+        case .any(let clauses): return try Self.list("$or", clauses, element)
         case .not(.test(let path, let operators)):
-            try path.check(at: depth)
+            try path.check(at: element.depth)
             return Self.negation(operators)
-        case .not(let clause): return ["$not": .document(try clause.operators(depth: depth))]
+        case .not(let clause): return ["$not": .document(try clause.operators(in: element))]
         case .failure(let error): throw error
         }
     }
 
-    private static func list(_ name: String, _ clauses: Clauses, _ depth: Int) throws -> BSONDocument {
-        [name: BSONValue(try clauses.list.map { .document(try $0.operators(depth: depth)) })]
+    private static func list(_ name: String, _ clauses: Clauses, _ element: FieldPath) throws -> BSONDocument {
+        [name: BSONValue(try clauses.list.map { .document(try $0.operators(in: element)) })]
     }
 
     private static func element(_ path: FieldPath, _ clause: Clause) throws -> BSONDocument {
-        let depth = path.depth + 1
-        let paths = clause.paths(at: depth)
+        let paths = clause.paths(at: path.depth + 1)
         if paths.allSatisfy(\.keys.isEmpty) {
-            return ["$elemMatch": .document(try clause.operators(depth: depth))]
+            return ["$elemMatch": .document(try clause.operators(in: path.element))]
         }
         guard paths.allSatisfy({ !$0.keys.isEmpty }) else {
             throw TansuError(
                 .invalidQuery, "A condition tests both an array element and its fields; write two conditions",
                 context: path.keys.joined(separator: "."))
         }
-        return ["$elemMatch": .document(try clause.document(depth: depth))]
+        return ["$elemMatch": .document(try clause.document(in: path.element))]
     }
 
     /// Whether it tests fields of an element that is nested in `depth` arrays, not only the element itself.
@@ -117,7 +119,7 @@ extension Clause {
                 result[key] = value
                 continue
             }
-            guard key.first != "$", case .document(var operators) = present, case .document(let more) = value,
+            guard !key.hasPrefix("$"), case .document(var operators) = present, case .document(let more) = value,
                 operators.isCondition, more.isCondition
             else { return nil }
             for (name, operand) in more {
@@ -133,7 +135,7 @@ extension Clause {
 extension BSONDocument {
     /// A key that it tests: none when it has operators only, which are about an element that is no document.
     fileprivate var operand: [String] {
-        guard let key = keys.first, key.first != "$" || Self.connectives.contains(key) else { return [] }
+        guard let key = keys.first, !key.hasPrefix("$") || Self.connectives.contains(key) else { return [] }
         return [key]
     }
 
@@ -141,7 +143,7 @@ extension BSONDocument {
 
     /// Whether it has operators that can be merged; `$options` could apply to another `$regex`.
     fileprivate var isCondition: Bool {
-        !isEmpty && keys.allSatisfy { $0.first == "$" && $0 != "$options" && $0 != "$regex" }
+        !isEmpty && keys.allSatisfy { $0.hasPrefix("$") && $0 != "$options" && $0 != "$regex" }
     }
 }
 

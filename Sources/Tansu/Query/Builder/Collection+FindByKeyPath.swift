@@ -19,9 +19,21 @@ extension Database.Collection {
     public func find(
         _ condition: (Database.Field<Element>) -> Database.Condition
     ) throws -> Database.Query<Element> {
-        let names = NamingScope(session, name)
-        let filter = try codec.coding { try condition(Database.Field(.document, names)).clause.document() }
+        let names = scope
+        let filter = try names.coding { try condition(Database.Field(.document, names)).clause.document() }
+        return try find(stored: filter, names)
+    }
+
+    /// A query for documents that match a filter with its values as they are stored.
+    package func find(stored filter: BSONDocument) -> Database.Query<Element> {
+        Database.Query(session: session, collection: name, codec: codec, filter: filter, hints: [:])
+    }
+
+    /// The same with the names in the filter, which are compared with documents.
+    func find(stored filter: BSONDocument, _ names: NamingScope) throws -> Database.Query<Element> {
         try names.verify(filter)
-        return find(filter)
+        var query = find(stored: filter)
+        if !names.isSettled { query.names = [names] }
+        return query
     }
 }

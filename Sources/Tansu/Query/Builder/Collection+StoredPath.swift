@@ -12,7 +12,7 @@ extension Database.Collection {
     package func storedPath<Parts: QueryArray, Value>(
         of array: KeyPath<Element, Parts>, elements keyPath: KeyPath<Parts.QueryElement, Value>
     ) throws -> String {
-        let names = NamingScope(session, name)
+        let names = scope
         let place = try names.path(of: array, in: .document)
         let property = try names.path(of: keyPath, in: place.element)
         try names.verify([:])
@@ -28,6 +28,7 @@ package enum StoredProperty {
     ) -> Bool {
         if let isAlike = one.storesAlike(type, as: other) { return isAlike }
         if let wrapped = (type as? any OptionalValue.Type)?.wrappedType { return isStoredAlike(wrapped, one, other) }
+        if let elements = StoredOrder.element(ofArray: type) { return isStoredAlike(elements, one, other) }
         if type is any QueryValue.Type || type is AnyObject.Type { return true }
         return RuntimeReflection.properties(of: type).allSatisfy { isStoredAlike($0.type, one, other) }
     }

@@ -1,9 +1,7 @@
 extension DocumentCodec: CodecChecks {
-    package func checkOrder(_ query: BSONDocument, _ hints: BSONDocument) throws {
+    package func checkOrder(_ hints: BSONDocument) throws {
         // The type of a document says nothing of its fields.
         guard Element.self != BSONDocument.self else { return }
-        try StoredOrder.check(query, strategies)
-        try StoredOrder.check(hints, strategies)
         for path in hints["$orderby"]?.documentValue?.keys ?? [] {
             try StoredOrder.check(path: path, of: Element.self, strategies)
         }

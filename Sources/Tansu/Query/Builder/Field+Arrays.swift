@@ -43,20 +43,20 @@ extension Database.Field where Value: QueryArray {
                     .invalidQuery, "A set has no first element; use contains",
                     context: array.keys.joined(separator: "."))
             }
-            return array.appending(["0"])
+            return array.firstElement
         }
     }
 }
 
 /// What is stored as an array whose order means nothing.
-private protocol QueryUnordered {}
+protocol QueryUnordered {}
 
 extension Set: QueryUnordered {}
 
 extension Database.Field where Value: QueryArray, Value.QueryElement: QueryValue {
     /// Some element equals a value. False where there is no array.
     public func contains(_ value: Value.QueryElement) -> Database.Condition {
-        condition { .contains($0, try QueryCoding.value(of: value)) }
+        condition { .contains($0, forms: try QueryCoding.forms(of: value, at: $0.element)) }
     }
 }
 

@@ -75,14 +75,12 @@ extension Database.Field where Value: QueryComparable {
 extension Database.Field {
     func compare<Operand: Encodable>(_ relation: Relation, _ value: Operand) -> Database.Condition {
         condition { path in
-            if relation.isOrder {
-                try StoredOrder.check(Operand.self, QueryCoding.strategies, at: path.keys.joined(separator: "."))
-            }
-            return .compare(path, relation, try QueryCoding.value(of: value))
+            if relation.isOrder { try QueryCoding.checkOrder(of: Operand.self, at: path) }
+            return .compare(path, relation, forms: try QueryCoding.forms(of: value, at: path))
         }
     }
 
     func isOne(of values: some Collection<some Encodable>) -> Database.Condition {
-        condition { .isOne($0, of: try values.map { try QueryCoding.value(of: $0) }) }
+        condition { path in .isOne(path, of: try values.flatMap { try QueryCoding.forms(of: $0, at: path) }) }
     }
 }

@@ -84,6 +84,14 @@ extension Database.Field {
         isOne(of: values)
     }
 
+    /// It is one of some values; nil where there is none.
+    @_disfavoredOverload
+    public func `in`<Wrapped: RawRepresentable & Encodable>(
+        _ values: [Wrapped?]
+    ) -> Database.Condition where Value == Wrapped?, Wrapped.RawValue: QueryValue {
+        isOne(of: values)
+    }
+
     /// Its raw value is less than that of a value; false where there is none.
     @_disfavoredOverload
     public static func < <Wrapped: RawRepresentable & Encodable>(

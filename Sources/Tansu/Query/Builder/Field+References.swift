@@ -19,9 +19,10 @@ extension Database.Field where Value: QueryReference {
         do {
             let place = try path.get()
             let collection = try names.referencedCollection(at: place)
+            let others = names.scope(of: collection)
             return Database.Field(
-                .success(.document), names.scope(of: collection),
-                hops: hops + [ReferenceHop(path: place, collection: collection)])
+                .success(.document), others,
+                hops: hops + [ReferenceHop(path: place, collection: collection, names: others)])
         } catch {
             let error = error as? TansuError ?? TansuError(.invalidQuery, failureReason(of: error))
             return Database.Field(.failure(error), names, hops: hops)
@@ -41,10 +42,11 @@ extension Database.Field {
         by keyPath: KeyPath<Other, Property>, in collection: Database.Collection<Other>,
         _ condition: (Database.Field<Other>) -> Database.Condition = { _ in .raw([:]) }
     ) -> Database.Condition {
-        let others = names.scope(of: collection.name)
+        let others = names.scope(of: collection.name, collection.codec.strategies)
         let clause = condition(Database.Field<Other>(.document, others)).clause
         return self.condition { place in
             let reference = try others.path(of: keyPath, in: .document).dotted()
+            let query = try others.coding { try clause.document() }
             // The reference to a document is its _id; that of a reference is what is stored for it.
             let own = place.isDocument ? place.appending(["_id"]) : place
             return .test(
@@ -52,7 +54,7 @@ extension Database.Field {
                 [
                     "$in": [
                         "$from": .string(collection.name), "$field": .string(reference),
-                        "$query": .document(try clause.document()),
+                        "$query": .document(query),
                     ]
                 ])
         }

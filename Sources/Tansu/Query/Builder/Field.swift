@@ -62,7 +62,11 @@ extension Database {
         }
 
         func condition(_ clause: (FieldPath) throws -> Clause) -> Condition {
-            Condition(Clause { try hops.reversed().reduce(clause(path.get())) { try $1.clause(through: $0) } })
+            Condition(
+                Clause {
+                    let own = try names.coding { try clause(path.get()) }
+                    return try hops.reversed().reduce(own) { try $1.clause(through: $0) }
+                })
         }
     }
 }

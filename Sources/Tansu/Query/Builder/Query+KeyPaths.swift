@@ -4,8 +4,7 @@ extension Database.Query {
     /// - Parameter condition: The condition. It runs once, to build the query.
     /// - Throws: As `find` with a condition.
     public func and(_ condition: (Database.Field<Element>) -> Database.Condition) throws -> Self {
-        let collection = Database.Collection(session: session, name: collection, codec: codec)
-        return and(try collection.find(condition).filter)
+        and(try ownCollection.find(condition))
     }
 
     /// The same documents sorted by a property. Further calls add less significant sort keys.
@@ -24,7 +23,7 @@ extension Database.Query {
 
     /// The dotted path of a property of the documents.
     func path<Value>(of keyPath: KeyPath<Element, Value>) throws -> String {
-        let names = NamingScope(session, collection)
+        let names = NamingScope(session, collection, codec.strategies)
         let path = try names.path(of: keyPath, in: .document).dotted()
         try names.verify(filter)
         return path

@@ -23,6 +23,9 @@ extension Bool: QueryValue {}
 extension UUID: QueryValue {}
 extension Data: QueryValue {}
 extension URL: QueryValue {}
+extension Duration: QueryValue {}
+extension BSONValue: QueryValue {}
+extension Decimal128: QueryValue {}
 extension Array: QueryValue where Element: QueryValue {}
 extension Optional: QueryValue where Wrapped: QueryValue {}
 
@@ -36,6 +39,10 @@ extension UInt8: QueryComparable {}
 extension UInt16: QueryComparable {}
 extension UInt32: QueryComparable {}
 extension UInt64: QueryComparable {}
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension Int128: QueryComparable {}
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension UInt128: QueryComparable {}
 extension Double: QueryComparable {}
 extension Float: QueryComparable {}
 extension Decimal: QueryComparable {}

@@ -4,6 +4,8 @@ struct ReferenceHop: Sendable {
     let path: FieldPath
     /// The collection of the documents that it refers to.
     let collection: String
+    /// The names there.
+    let names: NamingScope
 
     /// The clause that a document with the reference satisfies, for a clause on the document that it refers to.
     ///
@@ -15,7 +17,8 @@ struct ReferenceHop: Sendable {
     }
 
     private func semiJoin(_ target: Clause) throws -> Clause {
-        .test(path, ["$in": ["$from": .string(collection), "$query": .document(try target.document())]])
+        let query = try names.coding { try target.document() }
+        return .test(path, ["$in": ["$from": .string(collection), "$query": .document(query)]])
     }
 }
 

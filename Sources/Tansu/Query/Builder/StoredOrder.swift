@@ -21,12 +21,17 @@ package enum StoredOrder {
         throw unordered("values of type \"\(fault.type)\"", fault.form, fault.remedy, location)
     }
 
-    /// Checks the operands of a query or an update that are converted to what is stored.
+    /// Checks the operands of the hints of a query or of an update that are converted to what is stored.
     ///
     /// - Throws: ``TansuError`` with `.invalidQuery`.
     package static func check(_ document: BSONDocument, _ strategies: BSONCodingStrategies) throws {
         guard let operand = strategies.unorderedOperand(in: document) else { return }
-        throw unordered("the operands of \"\(operand.operator)\"", operand.form, strategyRemedy, operand.operator)
+        throw unordered(operandsOf: operand.operator, operand.form)
+    }
+
+    /// The error for operands that are stored in a form without their order.
+    static func unordered(operandsOf name: String, _ form: String) -> TansuError {
+        unordered("the operands of \"\(name)\"", form, strategyRemedy, name)
     }
 
     /// Checks a path that documents of a type are compared or sorted by. A path that no property is known for may be used.
@@ -65,7 +70,7 @@ package enum StoredOrder {
             return Fault(type: type, form: form, remedy: strategyRemedy)
         }
         if let type = type as? any BSONTransparent.Type { return find(type.storedPropertyType, strategies) }
-        if let array = type as? any QueryArray.Type { return find(element(of: array), strategies) }
+        if let element = element(ofArray: type) { return find(element, strategies) }
         if let raw = type as? any RawRepresentable.Type {
             if let type = type as? any (RawRepresentable & CaseIterable & Comparable).Type, !hasRawOrder(type) {
                 return Fault(
@@ -82,7 +87,11 @@ package enum StoredOrder {
                 + " what it is stored as does, or do that in Swift")
     }
 
-    private static func element<Values: QueryArray>(of type: Values.Type) -> any Any.Type { Values.QueryElement.self }
+    /// The type of the elements of an array or a set; `nil` for other types.
+    static func element(ofArray type: any Any.Type) -> (any Any.Type)? {
+        func element<Values: QueryArray>(of type: Values.Type) -> any Any.Type { Values.QueryElement.self }
+        return (type as? any QueryArray.Type).map { element(of: $0) }
+    }
 
     private static func rawType<Value: RawRepresentable>(of type: Value.Type) -> any Any.Type { Value.RawValue.self }
 
@@ -102,6 +111,6 @@ extension Database.Query {
     ///
     /// - Throws: ``TansuError`` with `.invalidQuery`.
     func checkOrder<Value>(of keyPath: KeyPath<Element, Value>) throws {
-        try StoredOrder.check(Value.self, codec.strategies, at: "\(keyPath)")
+        try StoredOrder.check(Value.self, codec.strategies, at: keyPath.shown)
     }
 }

@@ -26,10 +26,12 @@ extension Database.Collection {
         unique: Bool = false, sparse: Bool = false, caseInsensitive: Bool = false,
         maxEntries: Int? = nil, where condition: ((Database.Field<Element>) -> Database.Condition)? = nil
     ) throws {
-        try ensureIndex(
-            name, on: indexKeys(repeat each keyPaths, directions: directions), unique: unique, sparse: sparse,
-            caseInsensitive: caseInsensitive, partialFilter: condition.map { try find($0).filter },
-            maxEntries: maxEntries)
+        let keys = try IndexPaths(repeat each keyPaths, unique: unique).keys(in: self, directions)
+        let filter = try condition.map { try find($0).filter }
+        let index = Database.Index<Element>(
+            name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, maxEntries: maxEntries,
+            isByText: false, paths: { _ in keys }, filter: { _ in filter })
+        try ensure(index.definition(in: self), declares: false)
     }
 
     /// Creates an index over properties, unless it exists.
@@ -52,16 +54,15 @@ extension Database.Collection {
         maxEntries: Int? = nil, where condition: ((Database.Field<Element>) -> Database.Condition)? = nil,
         isolation: isolated (any Actor)? = #isolation
     ) async throws {
-        try await ensureIndex(
-            name, on: indexKeys(repeat each keyPaths, directions: directions), unique: unique, sparse: sparse,
-            caseInsensitive: caseInsensitive, partialFilter: condition.map { try find($0).filter },
-            maxEntries: maxEntries)
-    }
-
-    private func indexKeys<each Value>(
-        _ keyPaths: repeat KeyPath<Element, each Value>, directions: [SortDirection]
-    ) throws -> [Database.IndexKey] {
-        try IndexPaths(repeat each keyPaths).keys(in: self, directions)
+        let keys = try IndexPaths(repeat each keyPaths, unique: unique).keys(in: self, directions)
+        let filter = try condition.map { try find($0).filter }
+        let index = Database.Index<Element>(
+            name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, maxEntries: maxEntries,
+            isByText: false, paths: { _ in keys }, filter: { _ in filter })
+        let definition = try index.definition(in: self)
+        try await session.run(.write) { flag in
+            try self.ensure(definition, declares: false) { _ in try flag.check() }
+        }
     }
 }
 
@@ -83,7 +84,7 @@ extension Database.Index {
         unique: Bool = false, sparse: Bool = false, caseInsensitive: Bool = false,
         maxEntries: Int? = nil, where condition: (@Sendable (Database.Field<Element>) -> Database.Condition)? = nil
     ) {
-        let paths = IndexPaths(repeat each keyPaths)
+        let paths = IndexPaths(repeat each keyPaths, unique: unique)
         self.init(
             name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, maxEntries: maxEntries,
             isByText: false,
@@ -96,10 +97,17 @@ extension Database.Index {
 private struct IndexPaths<Element: Sendable>: Sendable {
     private var finders: [@Sendable (Database.Collection<Element>) throws -> String] = []
 
-    init<each Value>(_ keyPaths: repeat KeyPath<Element, each Value>) {
+    init<each Value>(_ keyPaths: repeat KeyPath<Element, each Value>, unique: Bool) {
         for keyPath in repeat each keyPaths {
-            let property = ReadOnlyKeyPath(keyPath: keyPath)
-            finders.append { try $0.find().path(of: property.keyPath) }
+            add(keyPath, unique)
+        }
+    }
+
+    private mutating func add<Value>(_ keyPath: KeyPath<Element, Value>, _ isUnique: Bool) {
+        let property = ReadOnlyKeyPath(keyPath: keyPath)
+        finders.append {
+            if isUnique { try UniqueIndex.check(Value.self, at: property.keyPath.shown) }
+            return try $0.find().path(of: property.keyPath)
         }
     }
 

@@ -66,7 +66,8 @@ extension Database {
             self.init(
                 name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, maxEntries: maxEntries,
                 isByText: true,
-                paths: { _ in keys }, filter: { _ in partialFilter })
+                paths: { _ in keys },
+                filter: { collection in try partialFilter.map { try collection.stored($0, [:]).0 } })
         }
 
         init(
@@ -88,6 +89,7 @@ extension Database {
             try name?.checkName()
             let keys = try paths(collection)
             if isByText { try collection.rejectPropertyNames(keys.map(\.path)) }
+            if isUnique { try UniqueIndex.check(keys, of: Element.self) }
             let document = BSONDocument(keys.map { ($0.path, $0.direction.bsonValue) })
             guard document.count == keys.count else {
                 throw TansuError(
@@ -98,9 +100,7 @@ extension Database {
             if isUnique { options["unique"] = true }
             if isSparse { options["sparse"] = true }
             if isCaseInsensitive { options["caseInsensitive"] = true }
-            if let filter = try filter(collection) {
-                options["partialFilter"] = .document(try collection.codec.stored(filter, [:]).0)
-            }
+            if let filter = try filter(collection) { options["partialFilter"] = .document(filter) }
             if let maxEntries { options["maxEntries"] = BSONValue(maxEntries) }
             if !only.isEmpty { options["only"] = BSONValue(only.map { .string($0) }) }
             if !except.isEmpty { options["except"] = BSONValue(except.map { .string($0) }) }

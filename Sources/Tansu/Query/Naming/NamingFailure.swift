@@ -17,6 +17,8 @@ enum NamingFailure: Error {
     case otherForm([String])
     /// A listed name that no field has.
     case impossibleName
+    /// It leads to the value of a key in a dictionary, and does not say which.
+    case subscripted
 
     /// The error for a key path.
     func error(_ keyPath: AnyKeyPath) -> TansuError {
@@ -27,7 +29,7 @@ enum NamingFailure: Error {
             .invalidQuery,
             "The stored name of a property is not known: \(reason(root, keyPath)); "
                 + (remedy(keyPath) ?? naming),
-            context: "\(keyPath)")
+            context: keyPath.shown)
     }
 
     private func reason(_ root: any Any.Type, _ keyPath: AnyKeyPath) -> String {
@@ -44,6 +46,7 @@ enum NamingFailure: Error {
         case .noFields(let owner, let form): "\"\(owner)\" is not stored in fields: \(form.reason)"
         case .otherForm(let keys):
             "no field of the document holds what it reads (\"\(keys.joined(separator: "."))\" holds another value)"
+        case .subscripted: "a key path does not say which key of a dictionary it leads to"
         case .impossibleName: "its name in storedFieldNames is \"id\", which is stored as \"_id\""
         }
     }
@@ -53,6 +56,9 @@ enum NamingFailure: Error {
         let root = Swift.type(of: keyPath).rootType
         switch self {
         case .impossibleName: return "name it \"_id\" there"
+        case .subscripted:
+            return "compare it in find { }, as in { $0.scores[\"a\"] == 1 }, or write the path in a document literal or as text,"
+                + " as in [\"$set\": [\"scores.a\": 1]]"
         case .notCodable:
             return "declare it Codable, and nonisolated in a module that is isolated to the main actor, or write the"
                 + " query as a document literal"

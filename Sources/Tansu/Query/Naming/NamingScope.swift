@@ -19,18 +19,23 @@ final class NamingScope: @unchecked Sendable {
     private static let lock = NSLock()
 
     let session: Session
+    /// How the collection stores values.
+    let strategies: BSONCodingStrategies
     private let collection: String
     private var unsettled: [Unsettled] = []
     /// The scopes of the collections that the query reaches by references.
     private var others: [NamingScope] = []
+    /// The fields that the engine dates, once they were asked for.
+    private var dated: Set<BytewiseText>?
 
     /// A scope with the documents of a collection.
-    init(_ session: Session, _ collection: String) {
+    init(_ session: Session, _ collection: String, _ strategies: BSONCodingStrategies) {
         self.session = session
         self.collection = collection
+        self.strategies = strategies
     }
 
-    private func documents(_ filter: BSONDocument, _ count: Int) -> [BSONDocument] {
+    private func documents(_ filter: BSONDocument, _ count: Int, in session: Session) -> [BSONDocument] {
         // A query that cannot be run fails when it is; and none of this may take long.
         let hints: BSONDocument = ["$max": BSONValue(count), "$maxTimeMS": 20]
         var found: [BSONDocument] = []
@@ -39,10 +44,49 @@ final class NamingScope: @unchecked Sendable {
     }
 
     /// The names of another collection, in the same query.
-    func scope(of collection: String) -> NamingScope {
-        let scope = NamingScope(session, collection)
+    ///
+    /// - Parameter strategies: How it stores values; as the model says, without them.
+    func scope(of collection: String, _ strategies: BSONCodingStrategies? = nil) -> NamingScope {
+        let strategies = strategies ?? ReferenceTargets.of(session.database).coding(of: collection)
+        let scope = NamingScope(session, collection, strategies ?? BSONCodingStrategies())
         Self.lock.withLock { others.append(scope) }
         return scope
+    }
+
+    /// Whether collections that the query may reach have strategies of their own.
+    var hasOtherCodings: Bool { ReferenceTargets.of(session.database).hasCodings }
+
+    /// The collection to which the references at a path of keys are; `nil` when there are none.
+    func target(at keys: [String]) -> String? {
+        (try? FieldPath(keys: keys).dotted()).flatMap {
+            ReferenceTargets.of(session.database).target(of: collection, $0)
+        }
+    }
+
+    /// Whether a field is one of the ``Database/Timestamps``, which are BSON's dates whatever the strategies.
+    func storesDate(at path: FieldPath) -> Bool {
+        if case .bsonDate = strategies.date { return false }
+        guard path.outer.isEmpty, path.keys.count == 1 else { return false }
+        return datedFields.contains(BytewiseText(path.keys[0]))
+    }
+
+    private var datedFields: Set<BytewiseText> {
+        if let known = Self.lock.withLock({ dated }) { return known }
+        var fields: Set<BytewiseText> = []
+        if let timestamps = try? session.collectionInfo(collection)?.timestamps {
+            for field in [timestamps.created, timestamps.updated] {
+                if let field { fields.insert(BytewiseText(field)) }
+            }
+        }
+        Self.lock.withLock { dated = fields }
+        return fields
+    }
+
+    /// Runs a closure that makes a condition on the documents of the collection.
+    func coding<Result>(_ body: () throws -> Result) rethrows -> Result {
+        if QueryCoding.place.names === self { return try body() }
+        let isPlain = strategies.isStandard && QueryCoding.strategies.isStandard && !hasOtherCodings
+        return isPlain ? try body() : try QueryCoding.$place.withValue(.init(strategies, self), operation: body)
     }
 
     /// The collection of the documents to which the references at a path refer.
@@ -76,7 +120,7 @@ final class NamingScope: @unchecked Sendable {
     ) throws -> FieldPath {
         do {
             let name = try find(place.isDocument) {
-                documents([:], Self.manyDocuments).flatMap { place.values(in: $0) }
+                documents([:], Self.manyDocuments, in: session).flatMap { place.values(in: $0) }
             }
             if !name.isSettled {
                 Self.lock.withLock { unsettled.append(Unsettled(name: name, place: place, keyPath: keyPath)) }
@@ -91,12 +135,15 @@ final class NamingScope: @unchecked Sendable {
     /// are none, with others.
     ///
     /// - Throws: ``TansuError`` with `.invalidQuery`: a property is stored in another form.
-    func verify(_ filter: BSONDocument) throws {
+    func verify(_ filter: BSONDocument) throws { try verify(filter, in: session) }
+
+    /// The same in another session.
+    func verify(_ filter: BSONDocument, in session: Session) throws {
         let (names, others) = Self.lock.withLock { (self.unsettled, self.others) }
-        for scope in others { try scope.verify([:]) }
-        guard !names.isEmpty else { return }
-        var found = documents(filter, Self.fewDocuments)
-        if found.isEmpty && !filter.isEmpty { found = documents([:], Self.fewDocuments) }
+        for scope in others { try scope.verify([:], in: session) }
+        guard names.contains(where: { !$0.name.isSettled }) else { return }
+        var found = documents(filter, Self.fewDocuments, in: session)
+        if found.isEmpty && !filter.isEmpty { found = documents([:], Self.fewDocuments, in: session) }
         for unsettled in names where !unsettled.name.isSettled {
             do {
                 try unsettled.name.check(found.flatMap { unsettled.place.values(in: $0) })
@@ -104,6 +151,14 @@ final class NamingScope: @unchecked Sendable {
                 throw failure.error(unsettled.keyPath)
             }
         }
+    }
+}
+
+extension NamingScope {
+    /// Whether no real value has to confirm a name any more.
+    var isSettled: Bool {
+        let (names, others) = Self.lock.withLock { (self.unsettled, self.others) }
+        return names.allSatisfy(\.name.isSettled) && others.allSatisfy(\.isSettled)
     }
 }
 

@@ -1,12 +1,28 @@
+import Foundation
+
 /// Encodes the values in a query as they are stored, so that they can be compared.
 enum QueryCoding {
     /// The encoder of collections of Codable types.
     static let encoder = BSONEncoder()
 
-    /// The strategies of the collection for which a query is made.
+    /// The collection that values are made for.
+    struct Place: Sendable {
+        let strategies: BSONCodingStrategies
+        let names: NamingScope?
+
+        init(_ strategies: BSONCodingStrategies, _ names: NamingScope? = nil) {
+            self.strategies = strategies
+            self.names = names
+        }
+    }
+
+    /// The collection for which a query is made.
     ///
     /// Conditions are made by closures of the user, from operators that know no collection.
-    @TaskLocal static var strategies = BSONCodingStrategies()
+    @TaskLocal static var place = Place(BSONCodingStrategies())
+
+    /// Its strategies.
+    static var strategies: BSONCodingStrategies { place.strategies }
 
     /// The value as a document holds it; nil as null.
     static func value(of operand: any Encodable) throws -> BSONValue {
@@ -21,6 +37,32 @@ enum QueryCoding {
         }
     }
 
+    /// The value in all the forms in which documents may hold it at a path; that in which it is stored is the first.
+    static func forms(of operand: any Encodable, at path: FieldPath) throws -> [BSONValue] {
+        if let date = operand as? Date, isDated(path) { return [BSONValue(date)] }
+        let value = try value(of: operand)
+        return operand is Date ? strategies.forms(ofDate: value) : [value]
+    }
+
+    /// Checks that values of a type are stored in their order at a path.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidQuery`.
+    static func checkOrder(of type: any Any.Type, at path: FieldPath) throws {
+        if type is Date.Type, isDated(path) { return }
+        try StoredOrder.check(type, strategies, at: path.keys.joined(separator: "."))
+    }
+
+    /// Whether the engine dates documents there.
+    private static func isDated(_ path: FieldPath) -> Bool { place.names?.storesDate(at: path) ?? false }
+
+    /// A query document as a part of a query, with its values as they are stored.
+    ///
+    /// - Parameter keys: Where the documents are that its paths begin in.
+    /// - Throws: ``TansuError`` with `.invalidQuery`: it compares by order what is not stored in its order.
+    static func stored(_ document: BSONDocument, below keys: [String]) throws -> BSONDocument {
+        try place.names?.stored(document, below: keys) ?? document
+    }
+
     /// A value of a result, such as an aggregate.
     ///
     /// - Parameter isComputed: Whether it is computed of several values, so that a `Double` of it is rounded.
@@ -33,9 +75,10 @@ enum QueryCoding {
 }
 
 extension DocumentCodec {
-    /// Runs a closure that makes a query for the collection, or decodes its results.
+    /// Runs a closure that decodes results of the collection.
     func coding<Result>(_ body: () throws -> Result) rethrows -> Result {
-        strategies.isStandard ? try body() : try QueryCoding.$strategies.withValue(strategies, operation: body)
+        strategies.isStandard && QueryCoding.strategies.isStandard
+            ? try body() : try QueryCoding.$place.withValue(.init(strategies), operation: body)
     }
 }
 

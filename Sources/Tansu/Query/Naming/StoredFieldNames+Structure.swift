@@ -2,10 +2,14 @@
 extension StoredFieldNames {
     /// The name that the root's own type lists.
     ///
-    /// - Throws: ``NamingFailure/impossibleName``.
+    /// - Throws: ``NamingFailure/impossibleName``, ``NamingFailure/subscripted``.
     static func declaredName<Root, Value>(of keyPath: KeyPath<Root, Value>, _ isTop: Bool) throws -> String? {
         guard let type = Root.self as? any StoredFieldNaming.Type, let name = type.storedName(of: keyPath) else {
             return nil
+        }
+        // The name is that of a field of the document, and this is in one.
+        if case .computed(let owner) = KeyPathShape(keyPath), isSubscripted(owner) {
+            throw NamingFailure.subscripted
         }
         return try possible(name, in: Root.self, isTop)
     }
@@ -27,12 +31,15 @@ extension StoredFieldNames {
             return try steps.enumerated().flatMap { try key(of: $1, isTop: isTop && $0 == 0) }
         case .computed(let owner):
             if let key = try identifier(of: keyPath, isTop) { return key }
-            throw NamingFailure.computed(owner: owner)
+            throw isSubscripted(owner) ? NamingFailure.subscripted : .computed(owner: owner)
         case .identity: throw NamingFailure.identity
         case .ambiguous: throw NamingFailure.ambiguous
         case .unreadable: throw NamingFailure.unreadable
         }
     }
+
+    /// Whether what is computed in a type is the value of a key.
+    private static func isSubscripted(_ owner: any Any.Type) -> Bool { owner is any QueryDictionary.Type }
 
     /// The last optional property that a key path leads through, as in `\.home?.city`; `nil` when there is none.
     static func optional<Root, Value>(on keyPath: KeyPath<Root, Value>) -> OptionalPart? {
@@ -102,9 +109,7 @@ extension StoredFieldNames {
         }
         guard let texts = keys.texts else { throw projectionError(type, "its coding keys are not an enum") }
         for property in RuntimeReflection.properties(of: type) {
-            // A wrapped property is stored with an underscore before its name.
-            let wrapped = property.name.first == "_" ? String(property.name.dropFirst()) : property.name
-            guard texts[property.name] ?? texts[wrapped] != nil, keys.mayBelong(to: property.declaringType) else {
+            guard texts[property.name] ?? texts[StoredForm.unwrappedName(property.name)] != nil, keys.mayBelong(to: property.declaringType) else {
                 return nil
             }
         }

@@ -37,7 +37,36 @@ enum StoredForm: Sendable {
         guard case .fields(let keys)? = ofAny(type), let texts = keys.texts, keys.mayBelong(to: type) else {
             return false
         }
-        return !texts.values.contains { keys.stored($0, isTop: true).utf8.elementsEqual("_id".utf8) }
+        guard !texts.values.contains(where: { keys.stored($0, isTop: true).utf8.elementsEqual("_id".utf8) }) else {
+            return false
+        }
+        // A property without a key may be stored beside the keys: by a superclass, flattened as a part of the document, or with
+        // other keys.
+        if let superclass = (type as? AnyClass).flatMap({ _getSuperclass($0) }), superclass is any Encodable.Type {
+            return false
+        }
+        let properties = RuntimeReflection.properties(of: type)
+        return !properties.isEmpty
+            && properties.allSatisfy { property in
+                if texts[property.name] ?? texts[unwrappedName(property.name)] != nil { return true }
+                return keys.areSynthesized && !isStoredInFields(property.type)
+            }
+    }
+
+    /// The name of a wrapped property, which is stored with an underscore before it.
+    static func unwrappedName(_ name: String) -> String {
+        name.utf8.first == UInt8(ascii: "_") ? String(name.dropFirst()) : name
+    }
+
+    private static func isStoredInFields(_ type: any Any.Type) -> Bool {
+        if case .fields? = ofAny((type as? any OptionalValue.Type)?.wrappedType ?? type) { return true }
+        return false
+    }
+
+    /// Whether values are stored as arrays though they are none in Swift, such as a `Duration` and a `Range`.
+    static func isTakenApart(_ type: any Any.Type) -> Bool {
+        guard !(type is any QueryArray.Type), case .elements? = ofAny(type) else { return false }
+        return true
     }
 
     private static let known = Locked<[ObjectIdentifier: StoredForm]>([:])
@@ -81,6 +110,9 @@ struct StoredKeys: Sendable {
         isTop && text == "id" && !hasOwnID ? "_id" : text
     }
 
+    /// Whether the compiler's own `encode(to:)` would use them, by their name.
+    var areSynthesized: Bool { "\(type)" == "CodingKeys" }
+
     /// Whether they can be the keys of the properties that a type declares: they are declared in that type itself,
     /// or in no type. A type may ask for the keys of another type first, to decode a value of that.
     func mayBelong(to declaringType: any Any.Type) -> Bool {
@@ -106,7 +138,8 @@ private final class SeenContainers: Sendable {
     }
 
     /// The first one; of several with keys, which may be those of an older layout or of another type, the one whose keys are
-    /// the type's own `CodingKeys`, which the compiler's `encode(to:)` uses.
+    /// the type's own `CodingKeys`, which the compiler's `encode(to:)` uses. Keys of its own after another container mean that
+    /// this one is of an older layout, without which the type can do.
     var form: StoredForm? { found.withLock { $0 } }
 
     func note(_ form: @autoclosure () -> StoredForm) {
@@ -115,6 +148,7 @@ private final class SeenContainers: Sendable {
             switch (first, form) {
             case (nil, _): first = form
             case (.fields(let old)?, .fields(let new)) where rank(of: new) > rank(of: old): first = form
+            case (.value?, .fields(let new)), (.elements?, .fields(let new)): if rank(of: new) > 0 { first = form }
             default: break
             }
         }
@@ -122,7 +156,7 @@ private final class SeenContainers: Sendable {
 
     private func rank(of keys: StoredKeys) -> Int {
         guard keys.mayBelong(to: type) else { return 0 }
-        return "\(keys.type)" == "CodingKeys" ? 2 : 1
+        return keys.areSynthesized ? 2 : 1
     }
 }
 

@@ -174,28 +174,12 @@ extension BSONDocument {
     /// The value at a path where no array is; null where there is none, `nil` where the path meets an array.
     fileprivate func plainValue(atPath path: String) -> BSONValue? {
         var value = BSONValue.document(self)
-        for key in Self.keys(ofPath: path) {
+        for key in FieldPath.keys(of: path) {
             // Not `nil`: that would be BSON's null.
             if value.arrayValue != nil { return Optional.none }
             value = value.documentValue?[key] ?? .null
         }
         return value.arrayValue == nil ? value : Optional.none
-    }
-
-    private static func keys(ofPath path: String) -> [String] {
-        var keys = [""]
-        var isEscaped = false
-        for character in path {
-            if character == "\\" && !isEscaped {
-                isEscaped = true
-            } else if character == "." && !isEscaped {
-                keys.append("")
-            } else {
-                keys[keys.count - 1].append(character)
-                isEscaped = false
-            }
-        }
-        return keys
     }
 }
 

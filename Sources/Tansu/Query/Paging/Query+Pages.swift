@@ -74,8 +74,9 @@ extension Database.Query {
     }
 
     private func filtered(by rest: BSONDocument) -> Self {
-        let both: BSONDocument = filter.isEmpty ? rest : ["$and": [.document(filter), .document(rest)]]
-        return Self(session: session, collection: collection, codec: codec, filter: both, hints: hints)
+        var query = self
+        query.filter = filter.isEmpty ? rest : ["$and": [.document(filter), .document(rest)]]
+        return query
     }
 
     /// The complete document at a position, when another one follows it.

@@ -15,18 +15,17 @@ extension Database.Collection {
     /// throw, such as by a forced unwrap of nil, the result is unspecified.
     ///
     /// Supported are comparisons with values, `&&`, `||`, `!`, `?:`, `?.`, `??`, `if let`, ranges, `contains`,
-    /// `contains(where:)`, `allSatisfy`, `count` and `isEmpty` of arrays, `starts(with:)` and `contains` of text,
+    /// `contains(where:)`, `allSatisfy`, `count`, `isEmpty` and `first` of arrays, `starts(with:)` and `contains` of text,
     /// keys of dictionaries, sums of a whole number and a constant, and remainders.
     ///
     /// - Throws: ``TansuError`` with `.invalidQuery`: an unsupported expression, which the message names and the
     ///   context shows; what ``find(_:)`` with a closure throws.
     public func find(_ predicate: Predicate<Element>) throws -> Database.Query<Element> {
-        let names = NamingScope(session, name)
-        let filter = try codec.coding {
+        let names = scope
+        let filter = try names.coding {
             try predicate.clause(of: [.field(.document, Element.self)], names).document()
         }
-        try names.verify(filter)
-        return find(filter)
+        return try find(stored: filter, names)
     }
 }
 
@@ -43,7 +42,6 @@ extension Database.Query {
     /// - Parameter predicate: The predicate.
     /// - Throws: As `find` with a predicate.
     public func and(_ predicate: Predicate<Element>) throws -> Self {
-        let collection = Database.Collection(session: session, name: collection, codec: codec)
-        return and(try collection.find(predicate).filter)
+        and(try ownCollection.find(predicate))
     }
 }

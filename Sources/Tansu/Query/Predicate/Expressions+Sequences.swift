@@ -24,7 +24,8 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
                     try $0 || Term.compare(.equal, element, Term(value: $1))
                 }
             }
-            return .isOne(path, of: try values.map { try storedOrNull(Term(value: $0).constantValue ?? nil) })
+            return .isOne(
+                path, of: try values.flatMap { try formsOrNull(Term(value: $0).constantValue ?? nil, at: path) })
         }
     }
 
@@ -37,7 +38,7 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
                 return .test(path, ["$contains": .string(String(character))])
             }
             guard type is any QueryArray.Type else { throw TranslationError("\(type) is not stored as an array") }
-            return .contains(path, try storedOrNull(value))
+            return .contains(path, forms: try formsOrNull(value, at: path.element))
         }
     }
 }
@@ -104,8 +105,8 @@ private func few<Values: Sequence>(_ values: Values) throws -> [Values.Element] 
     return values
 }
 
-private func storedOrNull(_ value: Any?) throws -> BSONValue {
-    try value.map { try stored($0, inOrder: false) } ?? .null
+private func formsOrNull(_ value: Any?, at path: FieldPath) throws -> [BSONValue] {
+    try value.map { try storedForms($0, at: path, inOrder: false) } ?? [.null]
 }
 
 extension Term {

@@ -45,6 +45,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         case .collectionIsEmpty where type is any QueryText.Type: return .truth(.compare(path, .equal, ""))
         case .collectionIsEmpty where type is any QueryArray.Type: return .truth(.count(path, .equal, 0))
         case .collectionCount where type is any QueryArray.Type: return .count(path)
+        case .collectionFirst where type is any QueryArray.Type && !(type is any QueryUnordered.Type):
+            return .field(path.firstElement, Output.self)
         case .collectionCount: throw TranslationError("a query can count elements, not characters")
         default: throw TranslationError("a query cannot take one element of an array")
         }

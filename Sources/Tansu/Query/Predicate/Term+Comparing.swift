@@ -50,7 +50,9 @@ extension Term {
     private func compare(_ relation: Relation, _ value: Any?) throws -> Clause {
         switch self {
         case .field(let path, _):
-            return .compare(path, relation, try value.map { try stored($0, inOrder: relation.isOrder) } ?? .null)
+            return .compare(
+                path, relation,
+                forms: try value.map { try storedForms($0, at: path, inOrder: relation.isOrder) } ?? [.null])
         case .count(let path):
             guard let number = value as? Int else {
                 throw TranslationError("the number of elements can be compared only with an Int")
@@ -103,20 +105,20 @@ extension Term {
     }
 }
 
-/// A value as a document holds it, if documents compare such values as Swift does.
-func stored(_ value: Any, inOrder: Bool) throws -> BSONValue {
+/// The forms in which a document may hold a value at a path, if documents compare such values as Swift does.
+func storedForms(_ value: Any, at path: FieldPath, inOrder: Bool) throws -> [BSONValue] {
     if inOrder {
         guard let value = value as? any QueryComparable, !(value is any OptionalValue) else {
             throw TranslationError("values of type \"\(type(of: value))\" do not conform to QueryComparable")
         }
-        try StoredOrder.check(type(of: value), QueryCoding.strategies, at: "\(type(of: value))")
-        return try QueryCoding.value(of: value)
+        try QueryCoding.checkOrder(of: type(of: value), at: path)
+        return [try QueryCoding.forms(of: value, at: path)[0]]
     }
-    if let value = value as? any QueryValue { return try QueryCoding.value(of: value) }
+    if let value = value as? any QueryValue { return try QueryCoding.forms(of: value, at: path) }
     guard let raw = value as? any RawRepresentable, isQueryValue(raw), let value = value as? any Encodable else {
         throw TranslationError("values of type \"\(type(of: value))\" do not conform to QueryValue")
     }
-    return try QueryCoding.value(of: value)
+    return try QueryCoding.forms(of: value, at: path)
 }
 
 private func isQueryValue<Raw: RawRepresentable>(_ value: Raw) -> Bool {

@@ -103,13 +103,15 @@ extension Database.Collection {
     private func upsertDecodable(
         _ filter: BSONDocument, _ operations: UpdateOperations
     ) throws -> Database.UpdateResult {
-        if operations.combinations.count > 1 {
+        let inserted = codec.strategies.withoutForms(filter)
+        if !operations.isUniform || inserted != filter {
             let result = try apply(operations, filter, in: session)
             guard result.matched == 0 else { return result }
         }
         // What is nil in the document that is inserted stays nil.
-        let result = try upsert(filter, operations.always)
-        for id in result.upserted { _ = try find(["_id": ["$eq": id]]).decoding(.strict).first() }
+        let result = Database.UpdateResult(
+            try session.update(inserted, operations.inserted, ["$upsert": true], in: name))
+        for id in result.upserted { _ = try find(stored: ["_id": ["$eq": id]]).decoding(.strict).first() }
         return result
     }
 }

@@ -16,7 +16,8 @@ extension Database.Collection {
     ///   - condition: Which documents.
     ///   - changes: What to change in each. It runs once, to build the update.
     /// - Returns: How many documents matched and changed.
-    /// - Throws: As `find(_:)` and `update(_:_:hints:)`, and what the closures throw.
+    /// - Throws: As `find(_:)` and `update(_:_:hints:)`, and what the closures throw; ``TansuError`` with `.invalidQuery` also when
+    ///   the type of a property does not hold what is computed, and nothing is changed then.
     @discardableResult
     public func update(
         where condition: (Database.Field<Element>) -> Database.Condition,
@@ -67,8 +68,9 @@ extension Database.Collection {
 
     /// The operators of an update.
     func operations(_ changes: (inout Database.Update<Element>) throws -> Void) throws -> UpdateOperations {
-        try codec.coding {
-            var update = Database.Update<Element>(NamingScope(session, name))
+        let names = scope
+        return try names.coding {
+            var update = Database.Update<Element>(names)
             try changes(&update)
             return try update.document()
         }
@@ -78,8 +80,7 @@ extension Database.Collection {
     func apply(
         _ operations: UpdateOperations, _ filter: BSONDocument, _ hints: BSONDocument = [:], in session: Session
     ) throws -> Database.UpdateResult {
-        let combinations = operations.combinations
-        guard combinations.count > 1 else {
+        guard !operations.isUniform else {
             return Database.UpdateResult(try session.update(filter, operations.always, hints, in: name))
         }
         return try session.inTransaction { session in
@@ -93,20 +94,46 @@ extension Database.Collection {
                 filter = ["_id": ["$in": BSONValue(ids)]]
                 for hint in ["$max", "$limit", "$skip", "$fields", "$orderby"] { hints[hint] = nil }
             }
+            try checkLimits(operations, filter, in: session)
+            let active = try operations.switches.filter { item in
+                try item.unusual.map { try matches(filter.joined(with: [$0]), in: session) } ?? true
+            }
+            guard active.count <= UpdateOperations.mostSwitches else {
+                throw UpdateOperations.tooManySwitches(name)
+            }
             var (matched, modified) = (0, 0)
-            for (condition, operations) in combinations {
-                let both: BSONDocument =
-                    filter.isEmpty ? condition : ["$and": [.document(filter), .document(condition)]]
+            for (conditions, operations) in operations.combinations(of: active) {
+                let all = filter.joined(with: conditions)
                 if operations.isEmpty {
-                    matched += try session.engine.count(both, [:], in: name)
+                    matched += try session.engine.count(all, [:], in: name)
                 } else {
-                    let result = Database.UpdateResult(try session.update(both, operations, hints, in: name))
+                    let result = Database.UpdateResult(try session.update(all, operations, hints, in: name))
                     matched += result.matched
                     modified += result.modified
                 }
             }
             return Database.UpdateResult(matched: matched, modified: modified)
         }
+    }
+
+    /// Checks that the type of each property holds what is computed.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidQuery`.
+    private func checkLimits(
+        _ operations: UpdateOperations, _ filter: BSONDocument, in session: Session
+    ) throws {
+        for (change, condition) in operations.limits
+        where try matches(filter.joined(with: [condition]), in: session) {
+            throw TansuError(
+                .invalidQuery,
+                "The result of \"\(change.name)\" is too large for \(change.limits?.type ?? "its type"), so that the document could"
+                    + " not be decoded; use a wider type, or leave out such documents by a condition",
+                context: change.path)
+        }
+    }
+
+    private func matches(_ query: BSONDocument, in session: Session) throws -> Bool {
+        try session.engine.count(query, ["$max": 1], in: name) > 0
     }
 
     /// What a write needs to know of a query: not the fields that would be read.
@@ -183,5 +210,13 @@ extension Database.Collection {
     public func remove(_ query: Database.Query<Element>) async throws -> Int {
         let (filter, hints) = try written(query)
         return try await session.runCancellable(.write) { [name] in try $0.remove(filter, hints, from: name) }
+    }
+}
+
+extension BSONDocument {
+    /// A query for documents that match this one and others.
+    fileprivate func joined(with others: [BSONDocument]) -> BSONDocument {
+        let all = ([self] + others).filter { !$0.isEmpty }
+        return all.count <= 1 ? all.first ?? [:] : ["$and": BSONValue(all.map { .document($0) })]
     }
 }

@@ -29,8 +29,14 @@ extension Database {
         }
 
         /// Adds an operator on a property.
+        ///
+        /// - Parameters:
+        ///   - onNull: What is done instead where the property is stored as null.
+        ///   - limits: Which numbers the property does not hold.
         mutating func add<Value>(
-            _ name: String, _ keyPath: KeyPath<Element, Value>, _ operand: () throws -> BSONValue
+            _ name: String, _ keyPath: KeyPath<Element, Value>,
+            onNull: ((BSONValue) -> UpdateOperations.OnNull)? = nil, limits: NumberLimits? = nil,
+            _ operand: () throws -> BSONValue
         ) {
             do {
                 let place = try names.path(of: keyPath, in: .document)
@@ -50,7 +56,9 @@ extension Database {
                 }
                 // $unset leaves null as it is; the other operators make a part of it, or are an error.
                 let part = name != "$unset" ? try optional.map { try FieldPath(keys: $0.keys).dotted() } : nil
-                try operations.add(name, path, operand(), below: part)
+                let value = try operand()
+                try operations.add(
+                    .init(name: name, path: path, operand: value, part: part, onNull: onNull?(value), limits: limits))
             } catch {
                 failure = failure ?? error
             }
@@ -81,23 +89,23 @@ extension Database.Update {
         add("$unset", keyPath) { "" }
     }
 
-    /// Adds a number to a property.
+    /// Adds a number to a property. A result that is too large for its type makes the update throw.
     public mutating func increment<Value: Numeric & Encodable>(
         _ keyPath: KeyPath<Element, Value>, by amount: Value = 1
     ) {
-        compute("$inc", keyPath, with: amount)
+        compute("$inc", keyPath, with: amount, limits: .of(amount, isProduct: false))
     }
 
     /// Adds a number to an optional property; nil becomes the number.
     public mutating func increment<Value: Numeric & Encodable>(
         _ keyPath: KeyPath<Element, Value?>, by amount: Value = 1
     ) {
-        compute("$inc", keyPath, with: amount)
+        compute("$inc", keyPath, with: amount, onNull: { .set($0) }, limits: .of(amount, isProduct: false))
     }
 
-    /// Multiplies a property by a number.
+    /// Multiplies a property by a number. A result that is too large for its type makes the update throw.
     public mutating func multiply<Value: Numeric & Encodable>(_ keyPath: KeyPath<Element, Value>, by factor: Value) {
-        compute("$mul", keyPath, with: factor)
+        compute("$mul", keyPath, with: factor, limits: .of(factor, isProduct: true))
     }
 
     /// Sets a property to a value unless it is greater already.
@@ -116,10 +124,11 @@ extension Database.Update {
 extension Database.Update {
     /// Adds an operator that compares a property or computes with it.
     private mutating func compute<Value, Operand: Encodable>(
-        _ name: String, _ keyPath: KeyPath<Element, Value>, with operand: Operand
+        _ name: String, _ keyPath: KeyPath<Element, Value>, with operand: Operand,
+        onNull: ((BSONValue) -> UpdateOperations.OnNull)? = nil, limits: NumberLimits? = nil
     ) {
-        add(name, keyPath) {
-            try StoredOrder.check(Operand.self, QueryCoding.strategies, at: "\(keyPath)")
+        add(name, keyPath, onNull: onNull, limits: limits) {
+            try StoredOrder.check(Operand.self, QueryCoding.strategies, at: keyPath.shown)
             return try QueryCoding.value(of: operand)
         }
     }
@@ -131,15 +140,20 @@ extension Database.Update {
 
     /// Appends elements to an array that may be nil, which counts as empty.
     public mutating func append<Value: Encodable>(_ keyPath: KeyPath<Element, [Value]?>, _ elements: Value...) {
-        add("$push", keyPath) { ["$each": BSONValue(try elements.map { try QueryCoding.value(of: $0) })] }
+        add("$push", keyPath, onNull: { .set($0.documentValue?["$each"] ?? $0) }) {
+            ["$each": BSONValue(try elements.map { try QueryCoding.value(of: $0) })]
+        }
     }
 
-    /// Inserts elements that are not there yet: into a set, or at the end of an array.
+    /// Inserts elements that are not there yet: into a set, or at the end of an array. One that is nil counts as empty.
     public mutating func insert<Values: QueryArray>(
         _ keyPath: KeyPath<Element, Values>, _ elements: Values.QueryElement...
     )
     where Values.QueryElement: Encodable {
-        add("$addToSet", keyPath) { ["$each": BSONValue(try elements.map { try QueryCoding.value(of: $0) })] }
+        let isOptional = Values.self is any OptionalValue.Type
+        add("$addToSet", keyPath, onNull: isOptional ? { .set(Self.distinct($0.documentValue?["$each"] ?? $0)) } : nil) {
+            ["$each": BSONValue(try elements.map { try QueryCoding.value(of: $0) })]
+        }
     }
 
     /// Removes all elements that equal one of some values from an array or a set.
@@ -147,6 +161,16 @@ extension Database.Update {
         _ keyPath: KeyPath<Element, Values>, _ elements: Values.QueryElement...
     )
     where Values.QueryElement: Encodable {
-        add("$pullAll", keyPath) { BSONValue(try elements.map { try QueryCoding.value(of: $0) }) }
+        let isOptional = Values.self is any OptionalValue.Type
+        add("$pullAll", keyPath, onNull: isOptional ? { _ in .nothing } : nil) {
+            BSONValue(try elements.map { try QueryCoding.value(of: $0) })
+        }
+    }
+
+    /// The elements of an array, each once.
+    private static func distinct(_ array: BSONValue) -> BSONValue {
+        var elements: [BSONValue] = []
+        for element in array.arrayValue ?? [] where !elements.contains(element) { elements.append(element) }
+        return BSONValue(elements)
     }
 }

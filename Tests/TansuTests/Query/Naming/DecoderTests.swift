@@ -25,6 +25,35 @@ struct DecoderTests {
         }
     }
 
+    @Test("So does one that tries an older single value or an array first")
+    func olderValue() throws {
+        struct Part: Codable, Sendable, Equatable {
+            var x: Int
+            var y: Int
+
+            init(x: Int, y: Int) { (self.x, self.y) = (x, y) }
+
+            init(from decoder: any Decoder) throws {
+                if let x = try? decoder.singleValueContainer().decode(Int.self) {
+                    (self.x, y) = (x, 0)
+                } else if var list = try? decoder.unkeyedContainer() {
+                    (x, y) = (try list.decode(Int.self), try list.decode(Int.self))
+                } else {
+                    let container = try decoder.container(keyedBy: CodingKeys.self)
+                    (x, y) = (try container.decode(Int.self, forKey: .x), try container.decode(Int.self, forKey: .y))
+                }
+            }
+        }
+        struct Whole: Codable, Sendable, Identifiable { var id: Int; var part: Part }
+        let db = try Database(.memory)
+        let all = try db.collection("all", of: Whole.self)
+        try all.save([Whole(id: 1, part: Part(x: 1, y: 2)), Whole(id: 2, part: Part(x: 3, y: 2))])
+        try db.collection("all").save([["_id": 3, "part": 5], ["_id": 4, "part": [1, 2]]])
+        #expect(try all.find { $0.part.x == 1 && $0.part.y == 2 }.all().map(\.id) == [1])
+        #expect(try all.find { $0.part.x > 0 }.sorted(by: \.part.x, .descending).first()?.id == 2)
+        #expect(try all.find().all().map(\.part.x) == [1, 3, 5, 1])
+    }
+
     @Test("A decoder that tries an older layout first stores under its own keys")
     func olderLayout() throws {
         let db = try Database(.memory)

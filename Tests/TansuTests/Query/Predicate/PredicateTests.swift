@@ -24,6 +24,25 @@ struct PredicateTests {
         #expect(try samples.find(.false).count() == 0)
     }
 
+    @Test("The first element of an array")
+    @available(macOS 14, *)
+    func first() throws {
+        struct Listed: Codable, Sendable {
+            var id: Int
+            var list: [Int]
+            var maybe: [String]?
+            var set: Set<Int> = []
+        }
+        let all = try Database(.memory).collection("all", of: Listed.self)
+        try all.save([Listed(id: 1, list: [1, 2], maybe: ["a"]), Listed(id: 2, list: [2, 1])])
+        try all.save(Listed(id: 3, list: []))
+        #expect(try all.find(#Predicate { $0.list.first == 1 }).all().map(\.id) == [1])
+        #expect(try all.find(#Predicate { $0.list.first != 1 }).all().map(\.id) == [2, 3])
+        #expect(try all.find(#Predicate { $0.list.first == nil }).all().map(\.id) == [3])
+        #expect(try all.find(#Predicate { $0.maybe?.first == "a" }).all().map(\.id) == [1])
+        #expect(throws: TansuError.self) { try all.find(#Predicate { $0.set.first == 1 }) }
+    }
+
     @Test("Several predicates, conditions and documents are joined by and")
     @available(macOS 14, *)
     func composition() throws {
