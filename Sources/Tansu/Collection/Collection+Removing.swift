@@ -19,7 +19,7 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidQuery`, or what a commit can throw.
     @discardableResult
     public func remove(_ query: BSONDocument, hints: BSONDocument = [:]) throws -> Int {
-        let (query, hints) = try codec.stored(query, hints)
+        let (query, hints) = try stored(query, hints)
         return try session.remove(query, hints, from: name)
     }
 }

@@ -17,15 +17,37 @@ extension Database.Collection {
     ///   - hints: Options, such as `["$upsert": true]`, `["$orderby": ["age": -1], "$max": 10]` or `$arrayFilters`.
     /// - Returns: How many documents matched and changed, and which were inserted.
     /// - Throws: ``TansuError`` with `.invalidQuery` (the context names operator and path; also an operator that does
-    ///   not apply to a document), `.invalidID` (it would change an `_id`), `.invalidDocument`, `.tooLarge`,
+    ///   not apply to a document), `.invalidID` (it would change an `_id`, or insert an ObjectId that the type cannot
+    ///   read), `.invalidDocument`, `.tooLarge`,
     ///   `.notUnique`, `.exists` (an upsert with an `_id` that exists), `.invalidName`, or what a commit can throw.
     @discardableResult
     public func update(
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:]
     ) throws -> Database.UpdateResult {
-        let (query, hints) = try codec.stored(query, hints)
-        return Database.UpdateResult(
-            try session.update(query, codec.stored(operations: operations), hints, in: name))
+        let (query, hints) = try stored(query, hints)
+        let operations = try stored(operations: operations)
+        return try insertingReadable(query, hints) { collection in
+            Database.UpdateResult(try collection.session.update(query, operations, hints, in: name))
+        }
+    }
+
+    /// Runs an update, and takes it back where what it inserts has an ObjectId that the type cannot read.
+    ///
+    /// - Parameters:
+    ///   - query: The query and its hints, which say whether it may insert.
+    ///   - update: The update, in the collection of a transaction.
+    private func insertingReadable(
+        _ query: BSONDocument, _ hints: BSONDocument, _ update: (Self) throws -> Database.UpdateResult
+    ) throws -> Database.UpdateResult {
+        guard isUpsert(query, hints) else { return try update(self) }
+        return try session.inTransaction { session in
+            let result = try update(using(session))
+            for case .objectID(let id) in result.upserted {
+                guard let inserted = try session.engine.document(.objectID(id), in: name) else { continue }
+                try inserted.withUnsafeBytes { try GeneratedID.check(inserted: $0, codec) }
+            }
+            return result
+        }
     }
 
     /// Replaces the document that matches by another one, which gets its `_id`, in one commit.
@@ -92,11 +114,32 @@ extension Database.Collection {
     func findAndModify(
         _ query: BSONDocument, _ mode: ModifyMode, _ hints: BSONDocument, in session: Session
     ) throws -> [UInt8]? {
-        let (query, hints) = try codec.stored(query, hints)
+        let (query, hints) = try stored(query, hints)
         var mode = mode
         if case .update(let operations, let returnsNew) = mode {
-            mode = .update(try codec.stored(operations: operations), returnsNew: returnsNew)
+            mode = .update(try stored(operations: operations), returnsNew: returnsNew)
         }
-        return try session.findAndModify(query, mode, hints, in: name)
+        guard case .update(let operations, let returnsNew) = mode, isUpsert(query, hints) else {
+            return try session.findAndModify(query, mode, hints, in: name)
+        }
+        return try session.inTransaction { session in
+            var (known, limits, own) = (query, hints, hints)
+            known["$upsert"] = nil
+            limits["$upsert"] = nil
+            if let found = try session.findAndModify(known, mode, limits, in: name) { return found }
+            // What is inserted is known by its _id only from an update.
+            let fields = own.removeValue(forKey: "$fields")
+            let result = try using(session).insertingReadable(query, own) { collection in
+                Database.UpdateResult(try collection.session.update(query, operations, own, in: name))
+            }
+            guard returnsNew, let id = result.upserted.first else { return nil }
+            let shown: BSONDocument = fields.map { ["$fields": $0] } ?? [:]
+            return try session.engine.withCursor(["_id": ["$eq": id]], shown, in: name) { try $0.next { Array($0) } }
+        }
+    }
+
+    /// Whether an update may insert a document that the type has to read.
+    private func isUpsert(_ query: BSONDocument, _ hints: BSONDocument) -> Bool {
+        Element.self != BSONDocument.self && (hints["$upsert"] != nil || query["$upsert"] != nil)
     }
 }

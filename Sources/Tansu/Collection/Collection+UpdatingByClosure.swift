@@ -58,7 +58,7 @@ extension Database.Collection {
         return try session.inTransaction { session in
             let collection = using(session)
             var (matched, modified) = (0, 0)
-            let (query, hints) = try codec.stored(query, hints)
+            let (query, hints) = try stored(query, hints)
             try session.engine.forEach(query, hints: hints, in: name) { document in
                 matched += 1
                 if try collection.change(document, body).isModified { modified += 1 }

@@ -73,7 +73,10 @@ extension BSONCodingStrategies {
 extension Database.Collection {
     /// An id as documents of this collection hold it.
     package func stored(_ id: some DocumentID) -> BSONValue {
-        codec.strategies.stored(id.bsonID)
+        let id = id.bsonID
+        let stored = codec.strategies.stored(id)
+        // A strategy of the user's own may store another date, and the id may be that already.
+        return id.dateValue != nil && stored.dateValue != nil ? id : stored
     }
 
     /// An id of the values' own type as documents of this collection hold it.
@@ -81,6 +84,11 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidID`.
     package func storedID(_ id: some Encodable) throws -> BSONValue {
         try codec.checkStoresID()
-        return try codec.strategies.storedID(id)
+        let stored = try codec.strategies.storedID(id)
+        guard !stored.isNull else {
+            throw TansuError(
+                .invalidID, "The id is nil, which no document has; pass the id of a value that was saved", context: "_id")
+        }
+        return stored
     }
 }

@@ -28,6 +28,34 @@ enum GeneratedID {
         readers.withLock { _ = $0.insert(ObjectIdentifier(type)) }
     }
 
+    /// Checks a document that an update has inserted with an `ObjectID`.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidID`. What else the type cannot read of it is not checked.
+    static func check<Element>(inserted document: UnsafeRawBufferPointer, _ codec: DocumentCodec<Element>) throws {
+        let type = Element.self
+        if readers.withLock({ $0.contains(ObjectIdentifier(type)) }) { return }
+        do {
+            _ = try codec.read(document)
+        } catch {
+            guard (error as? DecodingError)?.isAboutID ?? false else { return }
+            throw TansuError(
+                .invalidID,
+                "The update inserts a document without an _id, and \"\(type)\" could not read the ObjectID that it would"
+                    + " get; give it one by the query or by $setOnInsert, or use upsert(where:inserting:)",
+                context: "_id")
+        }
+        readers.withLock { _ = $0.insert(ObjectIdentifier(type)) }
+    }
+
+    /// The name of the only stored property that has the type of the id; `nil` when there is none, or are several.
+    static func source(of type: any Any.Type) -> String? {
+        func idType<Value: Identifiable>(of type: Value.Type) -> any Any.Type { Value.ID.self }
+        guard let identifiable = type as? any Identifiable.Type else { return nil }
+        let id = idType(of: identifiable)
+        let sources = RuntimeReflection.properties(of: type).filter { $0.type == id && $0.name != "id" }
+        return sources.count == 1 ? sources[0].name : nil
+    }
+
     /// Whether a value has an id that could be stored; the id of a class may be that of the instance.
     private static func hasID<Value: Identifiable>(_ value: Value) -> Bool {
         guard let id = value.id as? any Encodable else { return false }
@@ -38,10 +66,11 @@ enum GeneratedID {
 extension TansuError {
     /// The error for a type whose documents do not have its `id`.
     init(computedIDOf type: any Any.Type) {
+        let example = GeneratedID.source(of: type).map { ", as in case \($0) = \"_id\"" } ?? ""
         self.init(
             .invalidID,
             "The id of \"\(type)\" is not stored, so that no document could be found by it; give the property that it is"
-                + " computed of the coding key \"_id\", as in case isbn = \"_id\", or store a property id",
+                + " computed of the coding key \"_id\"\(example), or store a property id",
             context: "_id")
     }
 }

@@ -78,7 +78,8 @@ extension Database {
             var (encoder, decoder) = (BSONEncoder(), BSONDecoder())
             decoder.strategies = coding
             encoder.strategies = newCoding ?? coding
-            return try rewrite(collection, coding.stored(query)) { [encoder, decoder] document in
+            let query = try transaction.session.storedQuery(query, of: collection, coding)
+            return try rewrite(collection, query) { [encoder, decoder] document in
                 let value: Old
                 do { value = try decoder.decode(Old.self, from: document) } catch {
                     throw document.naming(error, in: collection)

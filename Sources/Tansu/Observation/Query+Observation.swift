@@ -42,8 +42,7 @@ extension Database.Query {
 
     /// The same query outside of any transaction.
     private var committed: Self {
-        Self(
-            session: Session(session.database), collection: collection, codec: codec, filter: filter, hints: hints)
+        using(Session(session.database))
     }
 }
 

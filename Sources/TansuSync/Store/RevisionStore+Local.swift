@@ -107,6 +107,10 @@
         }
 
         func validate(_ document: BSONDocument, _ id: String) throws {
+            try Self.validate(document, id, in: name)
+        }
+
+        static func validate(_ document: BSONDocument, _ id: String, in name: String) throws {
             for (key, _) in document
             where key.utf8.first == UInt8(ascii: "_") && key != "_id" && !DocumentName.isReplicatorMember(key) {
                 throw ReplicationError(

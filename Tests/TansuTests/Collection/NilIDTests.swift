@@ -101,4 +101,39 @@ struct NilIDTests {
         #expect(try keyed.get("1")?.isbn == "1")
         #expect(try keyed.get("2") == nil)
     }
+
+    @Test("An upsert that would give a document an ObjectId which the type cannot read inserts nothing")
+    func upserts() throws {
+        struct Visit: Codable, Sendable, Identifiable { var id: Int; var page = ""; var count = 0 }
+        struct Coded: Codable, Sendable, Identifiable { var id: UUID; var page = ""; var count = 0 }
+        struct Own: Codable, Sendable, Identifiable { var id: ObjectID?; var page: String; var count: Int }
+        func refuses<Element>(_ visits: Database.Collection<Element>) throws {
+            let increment: BSONDocument = ["$inc": ["count": 1]]
+            for body in [
+                { try visits.upsert(["page": "/"], increment) },
+                { try visits.update(["page": "/", "$upsert": ["page": "/"]], increment) },
+                { try visits.findAndUpdate(["page": "/"], increment, hints: ["$upsert": true]) },
+                { try visits.findAndUpdate(["page": "/"], increment, hints: ["$upsert": true], returning: .after) },
+            ] as [() throws -> Any?] {
+                let error = #expect(throws: TansuError.self) { _ = try body() }
+                #expect(error?.code == .invalidID)
+            }
+            let outcomes = try visits.bulk([.upsert(["page": "/"], increment)])
+            guard case .failed = outcomes[0] else { return #expect(Bool(false), "\(outcomes)") }
+            #expect(try visits.count() == 0)
+        }
+        try refuses(db.collection("visits", of: Visit.self))
+        try refuses(db.collection("coded", of: Coded.self, coding: .json))
+        let visits = try db.collection("visits", of: Visit.self)
+        try visits.upsert(["page": "/", "_id": 3], ["$inc": ["count": 1]])
+        try visits.upsert(["page": "/a"], ["$inc": ["count": 1], "$setOnInsert": ["_id": 4]])
+        #expect(try visits.find().all().map(\.id) == [3, 4])
+        let found = try visits.findAndUpdate(
+            ["page": "/b", "_id": 5], ["$inc": ["count": 2]], hints: ["$upsert": true], returning: .after)
+        #expect(found?.count == 2)
+        #expect(try visits.findAndUpdate(["page": "/b"], ["$inc": ["count": 2]], hints: ["$upsert": true])?.count == 2)
+        let own = try db.collection("own", of: Own.self)
+        try own.upsert(["page": "/"], ["$inc": ["count": 1]])
+        #expect(try own.find().first()?.count == 1)
+    }
 }
