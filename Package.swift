@@ -3,13 +3,13 @@ import PackageDescription
 
 // Swift 6.1 compiles that module as any other. `.defaultIsolation` needs a manifest for Swift 6.2.
 #if compiler(>=6.2)
-    let isolatedToMainActor: [SwiftSetting] = [
-        .unsafeFlags(["-default-isolation", "MainActor"]),
-        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        .enableUpcomingFeature("InferIsolatedConformances"),
-    ]
+let isolatedToMainActor: [SwiftSetting] = [
+    .unsafeFlags(["-default-isolation", "MainActor"]),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
 #else
-    let isolatedToMainActor: [SwiftSetting] = []
+let isolatedToMainActor: [SwiftSetting] = []
 #endif
 
 let package = Package(

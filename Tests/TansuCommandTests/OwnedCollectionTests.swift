@@ -30,41 +30,41 @@ struct OwnedCollectionTests {
     }
 
     #if TansuServer
-        @Test("accounts are stored with the hashes of their passwords")
-        func hashes() throws {
-            let command = try Command()
-            let collection = #"{"$collection": {"name": "_users", "documents": {"$numberLong": "1"}, "indexes": []}}"#
-            let dump = """
-                {"$dump": {"format": {"$numberInt": "1"}}}
-                \(collection)
-                \(Self.user("dumped"))
-                { "$collection": {"name": "people", "documents": {"$numberLong": "1"}, "indexes": []}}
-                {"_id": "plain", "password": "pässword"}
-                {"$end": {"collections": {"$numberLong": "2"}, "documents": {"$numberLong": "2"}, "indexes": {"$numberLong": "0"}}}
+    @Test("accounts are stored with the hashes of their passwords")
+    func hashes() throws {
+        let command = try Command()
+        let collection = #"{"$collection": {"name": "_users", "documents": {"$numberLong": "1"}, "indexes": []}}"#
+        let dump = """
+            {"$dump": {"format": {"$numberInt": "1"}}}
+            \(collection)
+            \(Self.user("dumped"))
+            { "$collection": {"name": "people", "documents": {"$numberLong": "1"}, "indexes": []}}
+            {"_id": "plain", "password": "pässword"}
+            {"$end": {"collections": {"$numberLong": "2"}, "documents": {"$numberLong": "2"}, "indexes": {"$numberLong": "0"}}}
 
-                """
-            try command.write("_users.ndjson", Self.user("imported") + "\n" + Self.user("later") + "\n")
-            try command.write("plain.ndjson", "\n" + Self.user("loaded"))
-            try command.write("users.dump", dump)
-            try command.succeed("save", "a.tansu", "_users", Self.user("saved"), Self.user("other"))
-            try command.succeed("import", "a.tansu", "_users.ndjson")
-            try command.succeed("load", "a.tansu", "plain.ndjson", "--collection", "_users")
-            try command.succeed("load", "a.tansu", "users.dump")
-            try command.succeed("update", "a.tansu", "_users", #"{"name": "other"}"#, Self.user("other"), "--replace")
-            for name in ["saved", "other", "imported", "later", "loaded", "dumped"] {
-                let account = try command.tansu("get", "a.tansu", "_users", "org.couchdb.user:\(name)").output
-                for member in ["derived_key", "salt", "\"iterations\": 600000", "\"pbkdf2\"", "\"type\": \"user\""] {
-                    #expect(account.contains(member), "\(name) \(member) \(account)")
-                }
-                #expect(!account.contains("password\":") && !account.contains("pässword"), "\(account)")
+            """
+        try command.write("_users.ndjson", Self.user("imported") + "\n" + Self.user("later") + "\n")
+        try command.write("plain.ndjson", "\n" + Self.user("loaded"))
+        try command.write("users.dump", dump)
+        try command.succeed("save", "a.tansu", "_users", Self.user("saved"), Self.user("other"))
+        try command.succeed("import", "a.tansu", "_users.ndjson")
+        try command.succeed("load", "a.tansu", "plain.ndjson", "--collection", "_users")
+        try command.succeed("load", "a.tansu", "users.dump")
+        try command.succeed("update", "a.tansu", "_users", #"{"name": "other"}"#, Self.user("other"), "--replace")
+        for name in ["saved", "other", "imported", "later", "loaded", "dumped"] {
+            let account = try command.tansu("get", "a.tansu", "_users", "org.couchdb.user:\(name)").output
+            for member in ["derived_key", "salt", "\"iterations\": 600000", "\"pbkdf2\"", "\"type\": \"user\""] {
+                #expect(account.contains(member), "\(name) \(member) \(account)")
             }
-            #expect(try command.tansu("get", "a.tansu", "people", "plain").output.contains("pässword"))
-            try command.succeed("import", "b.tansu", "_users.ndjson")
-            try command.succeed("import", "b.tansu", "_users.ndjson", "--drop", "--yes")
-            #expect(try command.tansu("find", "b.tansu", "_users").output.contains("derived_key"))
-            // As the server keeps it.
-            try command.succeed("save", "b.tansu", "_users", Self.user("none", "null"))
+            #expect(!account.contains("password\":") && !account.contains("pässword"), "\(account)")
         }
+        #expect(try command.tansu("get", "a.tansu", "people", "plain").output.contains("pässword"))
+        try command.succeed("import", "b.tansu", "_users.ndjson")
+        try command.succeed("import", "b.tansu", "_users.ndjson", "--drop", "--yes")
+        #expect(try command.tansu("find", "b.tansu", "_users").output.contains("derived_key"))
+        // As the server keeps it.
+        try command.succeed("save", "b.tansu", "_users", Self.user("none", "null"))
+    }
     #endif
 
     @Test("a password that cannot be hashed is refused")
@@ -92,25 +92,25 @@ struct OwnedCollectionTests {
     }
 
     #if TansuSync
-        @Test("a replicated collection is renamed and dropped with its revisions")
-        func replicated() throws {
-            let command = try Command()
-            try command.succeed("save", "a.tansu", "people", #"{"_id": "mike"}"#)
-            try command.succeed("replicate", "a.tansu/people", "a.tansu/copy", "--create")
-            try command.succeed("save", "a.tansu", "people", #"{"_id": "mike", "n": 2}"#)
-            try command.succeed("collections", "rename", "a.tansu", "people", "friends")
-            let renamed = try command.tansu("collections", "a.tansu").output
-            for part in ["revisions", "bodies", "local", "attachments"] {
-                #expect(renamed.contains("tansu.\(part).friends"), "\(renamed)")
-            }
-            #expect(!renamed.contains("people"), "\(renamed)")
-            // Both have the same first revision, so this is an edit of it and no conflict.
-            try command.succeed("replicate", "a.tansu/friends", "a.tansu/copy")
-            #expect(try command.tansu("get", "a.tansu", "copy", "mike").output.contains("\"n\": 2"))
-            #expect(try command.tansu("count", "a.tansu", "tansu.bodies.copy").output.contains("0"))
-            try command.succeed("collections", "drop", "a.tansu", "friends", "--yes")
-            let names = try command.tansu("collections", "a.tansu").output
-            #expect(!names.contains("friends") && names.contains("copy"), "\(names)")
+    @Test("a replicated collection is renamed and dropped with its revisions")
+    func replicated() throws {
+        let command = try Command()
+        try command.succeed("save", "a.tansu", "people", #"{"_id": "mike"}"#)
+        try command.succeed("replicate", "a.tansu/people", "a.tansu/copy", "--create")
+        try command.succeed("save", "a.tansu", "people", #"{"_id": "mike", "n": 2}"#)
+        try command.succeed("collections", "rename", "a.tansu", "people", "friends")
+        let renamed = try command.tansu("collections", "a.tansu").output
+        for part in ["revisions", "bodies", "local", "attachments"] {
+            #expect(renamed.contains("tansu.\(part).friends"), "\(renamed)")
         }
+        #expect(!renamed.contains("people"), "\(renamed)")
+        // Both have the same first revision, so this is an edit of it and no conflict.
+        try command.succeed("replicate", "a.tansu/friends", "a.tansu/copy")
+        #expect(try command.tansu("get", "a.tansu", "copy", "mike").output.contains("\"n\": 2"))
+        #expect(try command.tansu("count", "a.tansu", "tansu.bodies.copy").output.contains("0"))
+        try command.succeed("collections", "drop", "a.tansu", "friends", "--yes")
+        let names = try command.tansu("collections", "a.tansu").output
+        #expect(!names.contains("friends") && names.contains("copy"), "\(names)")
+    }
     #endif
 }

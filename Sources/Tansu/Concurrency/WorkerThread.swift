@@ -20,9 +20,9 @@ enum WorkerThread {
     /// The identity of the calling thread, which no other thread has while it runs.
     static var current: UInt {
         #if canImport(Darwin)
-            UInt(bitPattern: pthread_self())
+        UInt(bitPattern: pthread_self())
         #else
-            UInt(pthread_self())
+        UInt(pthread_self())
         #endif
     }
 
@@ -39,9 +39,9 @@ enum WorkerThread {
         try check(pthread_attr_setstacksize(&attributes, stackBytes))
         try check(pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED)))
         #if canImport(Darwin)
-            var thread: pthread_t?
+        var thread: pthread_t?
         #else
-            var thread = pthread_t()
+        var thread = pthread_t()
         #endif
         // The new thread releases it; without one, this function does.
         let work = Unmanaged.passRetained(Work(name, body))

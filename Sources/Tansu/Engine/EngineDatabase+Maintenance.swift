@@ -1,4 +1,5 @@
 import CTansu
+import Foundation
 
 extension EngineDatabase {
     /// Goes to the newest commit that another process has made; whether there was one.
@@ -46,5 +47,199 @@ extension EngineDatabase {
             }
             return String(cString: response)
         }
+    }
+}
+
+// MARK: - Backup
+
+extension EngineDatabase {
+    /// Copies the database to a new folder or file, and returns the engine's report.
+    func backup(to path: String, asFile: Bool, progress: (Database.Progress) throws -> Void) throws -> BSONDocument {
+        let path = try path.destinationPath()
+        let form = asFile ? TANSU_BACKUP_FILE : TANSU_BACKUP_FOLDER
+        return try call { database in
+            try engineTask(progress) { tansu_backup(database, path, form, $0, $1, $2, $3) }
+        }
+    }
+
+    /// Makes a new database from a backup, and returns the engine's report.
+    static func restore(
+        from backup: String, to path: String, progress: (Database.Progress) throws -> Void
+    ) throws -> BSONDocument {
+        let (backup, path) = (try backup.systemPath(), try path.destinationPath())
+        return try engineTask(progress) { tansu_restore(backup, path, $0, $1, $2, $3) }
+    }
+
+    /// Copies everything into a new database, and opens it.
+    func clone(
+        to store: Database.Store, options: Database.Options, progress: (Database.Progress) throws -> Void
+    ) throws -> EngineDatabase {
+        if case .persistent(let path) = store { _ = try path.destinationPath() }
+        return try call { database in
+            try withEngineOptions(store, options) { choices in
+                var copy: OpaquePointer?
+                try withEngineProgress(progress) { callback, context in
+                    _ = try engineCall { tansu_clone(database, choices, callback, context, &copy, $0) }
+                }
+                guard let copy else { throw TansuError(.invalidState, "The engine returned no database") }
+                return EngineDatabase(copy, options)
+            }
+        }
+    }
+}
+
+// MARK: - Transfer
+
+extension EngineDatabase {
+    /// Writes the dump that the options describe, and returns the engine's report.
+    func dump(
+        _ options: BSONDocument, into write: ([UInt8]) throws -> Void, progress: (Database.Progress) throws -> Void
+    ) throws -> BSONDocument {
+        // The engine calls back only during this call, so that the context can be a pointer to a local variable.
+        try withoutActuallyEscaping(write) { write in
+            var receiver = Receiver(write: write)
+            do {
+                return try withUnsafeMutablePointer(to: &receiver) { pointer in
+                    try call { database in
+                        try options.withUnsafeBytes { options in
+                            try engineTask(progress) { callback, context, report, error in
+                                tansu_dump(
+                                    database, nil,
+                                    { context, bytes, size in
+                                        let receiver = context?.assumingMemoryBound(to: Receiver.self)
+                                        let bytes = UnsafeRawBufferPointer(start: bytes, count: size)
+                                        return receiver?.pointee.take(bytes) ?? false ? 1 : 0
+                                    }, pointer, tansu_document(options), callback, context, report, error)
+                            }
+                        }
+                    }
+                }
+            } catch {
+                throw receiver.error ?? error
+            }
+        }
+    }
+
+    /// Reads a dump as the options say, and returns the engine's report.
+    func load(
+        _ options: BSONDocument, from read: () throws -> [UInt8], progress: (Database.Progress) throws -> Void
+    ) throws -> BSONDocument {
+        // As in `dump`.
+        try withoutActuallyEscaping(read) { read in
+            var source = Source(read: read)
+            do {
+                return try withUnsafeMutablePointer(to: &source) { pointer in
+                    try call { database in
+                        try options.withUnsafeBytes { options in
+                            try engineTask(progress) { callback, context, report, error in
+                                tansu_load(
+                                    database,
+                                    { context, bytes, capacity in
+                                        let source = context?.assumingMemoryBound(to: Source.self)
+                                        let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: capacity)
+                                        return source?.pointee.fill(buffer) ?? -1
+                                    }, pointer, tansu_document(options), callback, context, report, error)
+                            }
+                        }
+                    }
+                }
+            } catch {
+                throw source.error ?? error
+            }
+        }
+    }
+}
+
+private struct Receiver {
+    let write: ([UInt8]) throws -> Void
+    /// What `write` threw.
+    var error: (any Error)?
+
+    /// Whether the bytes were accepted.
+    mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        do {
+            try write(Array(bytes))
+            return true
+        } catch {
+            self.error = error
+            return false
+        }
+    }
+}
+
+private struct Source {
+    let read: () throws -> [UInt8]
+    /// What `read` returned and the engine has not consumed yet.
+    var rest: ArraySlice<UInt8> = []
+    /// What `read` threw.
+    var error: (any Error)?
+
+    /// Fills the buffer; the number of bytes, 0 at the end, -1 on failure.
+    mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        do {
+            if rest.isEmpty { rest = try read()[...] }
+            let part = rest.prefix(buffer.count)
+            buffer.copyBytes(from: part)
+            rest = rest.dropFirst(part.count)
+            return part.count
+        } catch {
+            self.error = error
+            return -1
+        }
+    }
+}
+
+// MARK: - Verify
+
+extension EngineDatabase {
+    /// Checks everything that is stored, and returns the engine's report. With `.corrupt` the error has the report.
+    func verify(progress: (Database.Progress) throws -> Void) throws -> BSONDocument {
+        var report: BSONDocument?
+        do {
+            return try call { database in
+                try engineTask(progress, failureReport: { report = $0 }) { tansu_verify(database, $0, $1, $2, $3) }
+            }
+        } catch var error as TansuError where error.code == .corrupt {
+            error.report = report
+            throw error
+        }
+    }
+
+    /// Salvages a damaged database into a new one, and returns the engine's report.
+    static func repair(
+        from damaged: String, to path: String, progress: (Database.Progress) throws -> Void
+    ) throws -> BSONDocument {
+        let (damaged, path) = (try damaged.systemPath(), try path.destinationPath())
+        return try engineTask(progress) { tansu_repair(damaged, path, $0, $1, $2, $3) }
+    }
+}
+
+// MARK: - DestinationPath
+
+extension String {
+    /// The path as the system takes it, for a new file or folder.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidArgument`: as `systemPath()`, or it is in the folder of a database, whose files
+    ///   are the engine's.
+    func destinationPath() throws -> String {
+        let path = try systemPath()
+        guard let folder = path.surroundingDatabase else { return path }
+        throw TansuError(
+            .invalidArgument,
+            "\"\(self)\" is in the folder of the database \"\(folder)\", whose files are the engine's; choose a path outside of"
+                + " it", context: self)
+    }
+
+    /// The folder of a database in which the file of this path is or would be.
+    package var surroundingDatabase: String? {
+        func has(_ name: String, _ folder: URL) -> Bool {
+            FileManager.default.fileExists(atPath: folder.appendingPathComponent(name).path)
+        }
+        var folder = URL(fileURLWithPath: self).deletingLastPathComponent().resolvingSymlinksInPath()
+        while folder.pathComponents.count > 1 {
+            if has("MANIFEST", folder) && has("log", folder) { return folder.path }
+            folder.deleteLastPathComponent()
+        }
+        return nil
     }
 }

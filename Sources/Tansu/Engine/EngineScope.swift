@@ -38,3 +38,353 @@ struct EngineScope: Sendable {
         }
     }
 }
+
+// MARK: - Reading
+
+extension EngineScope {
+    /// Runs `body` on the document with an id; `nil` when there is none.
+    ///
+    /// `body` runs after the call, because it may be a decoder that makes calls itself.
+    func get<Result>(
+        _ id: BSONValue, from collection: String, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        track(id, in: collection)
+        return try withEngineBuffer { buffer in
+            do {
+                try BSONDocument(key: "_id", value: id).withUnsafeBytes { id in
+                    try measured(MeasuredCall(kind: .get, collection: collection)) {
+                        try call { database, transaction, error in
+                            tansu_get(database, transaction, collection, tansu_document(id), &buffer, error)
+                        }
+                    }
+                }
+            } catch let error as TansuError where error.code == .notFound {
+                return nil
+            }
+            return try body(buffer.bytes)
+        }
+    }
+
+    /// Runs `body` on each document with one of some ids, in their order.
+    ///
+    /// `body` runs between the calls, because it may be a decoder that makes calls itself.
+    func get(
+        _ ids: [BSONValue], from collection: String, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        for id in ids { track(id, in: collection) }
+        try withEngineBuffer { buffer in
+            // A list of ids is limited like any document.
+            for start in stride(from: 0, to: ids.count, by: 1000) {
+                let part = ids[start..<min(start + 1000, ids.count)]
+                let list = BSONArray(part).document
+                var next = 0
+                while next < part.count {
+                    let first = next
+                    try list.withUnsafeBytes { ids in
+                        try measured(MeasuredCall(kind: .get, collection: collection)) {
+                            try call { database, transaction, error in
+                                tansu_get_many(
+                                    database, transaction, collection, tansu_document(ids), first, &buffer, &next, error
+                                )
+                            }
+                        }
+                    }
+                    try buffer.bytes.forEachDocumentOfFirstArray(body)
+                }
+            }
+        }
+    }
+
+    /// How many documents match.
+    func count(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) throws -> Int {
+        track(query, hints, in: collection)
+        var count: Int64 = 0
+        try measured(MeasuredCall(kind: .count, collection: collection, query: query, hints: recorded(hints))) {
+            try withBytes(query, hints) { query, hints in
+                try call { database, transaction, error in
+                    tansu_count(
+                        database, transaction, collection, tansu_document(query), tansu_document(hints), &count, error)
+                }
+            }
+        }
+        return Int(count)
+    }
+
+    /// The collections that a query reads: its own first, those that it joins, those of its subqueries, and those that it
+    /// reaches through references.
+    func collections(
+        readBy query: BSONDocument, _ hints: BSONDocument, in collection: String
+    ) throws -> [String] {
+        let result = try withBytes(query, hints) { query, hints in
+            try document { database, transaction, buffer, error in
+                tansu_query_collections(
+                    database, transaction, collection, tansu_document(query), tansu_document(hints),
+                    buffer, error)
+            }
+        }
+        return result["collections"]?.arrayValue?.compactMap(\.stringValue) ?? [collection]
+    }
+
+    /// How a query is run.
+    func explain(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) throws -> BSONDocument {
+        track(query, hints, in: collection)
+        return try withBytes(query, hints) { query, hints in
+            try document { database, transaction, buffer, error in
+                tansu_explain(
+                    database, transaction, collection, tansu_document(query), tansu_document(hints),
+                    buffer, error)
+            }
+        }
+    }
+}
+
+// MARK: - Documents
+
+extension EngineScope {
+    /// The document with an id; `nil` when there is none.
+    func document(_ id: BSONValue, in collection: String) throws -> BSONDocument? {
+        try get(id, from: collection) { BSONDocument(trustedBytes: Array($0)) }
+    }
+
+    /// Runs `body` on each document of a query.
+    func forEach(
+        _ query: BSONDocument = [:], hints: BSONDocument = [:], in collection: String,
+        _ body: (BSONDocument) throws -> Void
+    ) throws {
+        try withCursor(query, hints, in: collection) { cursor in
+            while let document = try cursor.next({ BSONDocument(trustedBytes: Array($0)) }) { try body(document) }
+        }
+    }
+
+    /// Runs `body` with a cursor over the documents of a query, which is a part of the call: closing the database waits
+    /// for it.
+    func withCursor<Result>(
+        _ query: BSONDocument, _ hints: BSONDocument, in collection: String, _ body: (EngineCursor) throws -> Result
+    ) throws -> Result {
+        func run() throws -> Result {
+            let cursor = try EngineCursor(self, collection: collection, query: query, hints: hints, for: .call)
+            defer { cursor.close() }
+            return try body(cursor)
+        }
+        // A transaction is open as long as its cursors, whoever holds it.
+        return transaction == nil ? try engine.call { _ in try run() } : try run()
+    }
+}
+
+// MARK: - Grouping
+
+extension EngineScope {
+    /// The engine's answer with the distinct values of a path.
+    func distinct(
+        _ path: String, _ query: BSONDocument, _ hints: BSONDocument, in collection: String
+    ) throws -> BSONDocument {
+        guard !path.utf8.contains(0) else {
+            throw TansuError(.invalidQuery, "The path has a NUL character; remove it", context: path)
+        }
+        track(query, hints, in: collection)
+        return try measured(MeasuredCall(kind: .distinct, collection: collection, query: query)) {
+            try withBytes(query, hints) { query, hints in
+                try document { database, transaction, buffer, error in
+                    tansu_distinct(
+                        database, transaction, collection, path, tansu_document(query), tansu_document(hints), buffer,
+                        error)
+                }
+            }
+        }
+    }
+
+    /// The engine's answer with the aggregates of groups of documents.
+    func aggregate(
+        _ query: BSONDocument, _ group: BSONDocument, _ hints: BSONDocument, in collection: String
+    ) throws -> BSONDocument {
+        track(query, hints, in: collection)
+        // The hints apply to the groups: the query is explained without them.
+        return try measured(MeasuredCall(kind: .aggregate, collection: collection, query: query)) {
+            try withBytes(query, group, hints) { query, group, hints in
+                try document { database, transaction, buffer, error in
+                    tansu_aggregate(
+                        database, transaction, collection, tansu_document(query), tansu_document(group),
+                        tansu_document(hints), buffer, error)
+                }
+            }
+        }
+    }
+}
+
+// MARK: - Catalog
+
+extension EngineScope {
+    /// The engine's list of collections.
+    func collectionList() throws -> BSONDocument {
+        trackCatalog()
+        return try document { tansu_collection_list($0, $1, $2, $3) }
+    }
+
+    /// What the engine's list has of one collection.
+    ///
+    /// - Throws: `TansuError` with `.notFound`.
+    func collectionInfo(_ name: String) throws -> BSONDocument {
+        trackCatalog()
+        return try document { tansu_collection_info($0, $1, name, $2, $3) }
+    }
+
+    /// The part of the engine's list with references to a collection.
+    func referrers(to name: String) throws -> BSONDocument {
+        trackCatalog()
+        return try document { tansu_collection_referrers($0, $1, name, $2, $3) }
+    }
+
+    /// Creates a collection unless it exists, and sets the options that are given.
+    func ensureCollection(_ name: String, options: BSONDocument) throws {
+        try options.withUnsafeBytes { options in
+            try call { tansu_collection_ensure($0, $1, name, tansu_document(options), $2) }
+        }
+    }
+
+    /// Finds or repairs references that lead to no document.
+    func danglingReferences(_ options: BSONDocument) throws -> BSONDocument {
+        try options.withUnsafeBytes { options in
+            try document { tansu_dangling_references($0, $1, tansu_document(options), $2, $3) }
+        }
+    }
+
+    /// Renames a collection.
+    func renameCollection(_ name: String, to newName: String) throws {
+        try call { tansu_collection_rename($0, $1, name, newName, $2) }
+    }
+
+    /// Drops a collection.
+    func dropCollection(_ name: String) throws {
+        try call { tansu_collection_drop($0, $1, name, $2) }
+    }
+
+    /// The engine's list of the indexes of a collection.
+    func indexList(of collection: String) throws -> BSONDocument {
+        try document { tansu_index_list($0, $1, collection, $2, $3) }
+    }
+
+    /// Creates an index unless it exists. Outside a transaction `progress` is called, and may throw to end the build.
+    ///
+    /// - Parameter declares: Whether it is created whenever the collection is, and now only if the collection exists.
+    func ensureIndex(
+        _ index: IndexDefinition, of collection: String, declares: Bool,
+        progress: (Database.Progress) throws -> Void
+    ) throws {
+        let create = declares ? tansu_index_declare : tansu_index_create
+        try withBytes(index.keys, index.options) { keys, options in
+            guard transaction == nil else {
+                return try call { database, transaction, error in
+                    create(
+                        database, transaction, collection, index.name, tansu_document(keys), tansu_document(options),
+                        nil,
+                        nil, error)
+                }
+            }
+            try withEngineProgress(progress) { callback, context in
+                try call { database, _, error in
+                    create(
+                        database, nil, collection, index.name, tansu_document(keys), tansu_document(options),
+                        callback, context, error)
+                }
+            }
+        }
+    }
+
+    /// Drops an index.
+    func dropIndex(_ name: String, of collection: String) throws {
+        try call { tansu_index_drop($0, $1, collection, name, $2) }
+    }
+}
+
+extension String {
+    /// Throws `.invalidName` for a name that would be truncated in C; the engine checks all other rules of names.
+    func checkName() throws {
+        if utf8.contains(0) {
+            throw TansuError(.invalidName, "The name has a NUL character; remove it", context: self)
+        }
+    }
+}
+
+// MARK: - IndexDefinition
+
+/// An index as the engine takes it.
+struct IndexDefinition: Sendable {
+    /// `nil` when it is derived from the keys.
+    let name: String?
+    let keys: BSONDocument
+    let options: BSONDocument
+}
+
+// MARK: - Measuring
+
+extension EngineScope {
+    /// Runs `body`, a call of the engine, and records it when the database was opened with a logger or metrics.
+    func measured<Result>(_ call: @autoclosure () -> MeasuredCall, _ body: () throws -> Result) throws -> Result {
+        try engine.measured(recorded(call()), isTrial: isTrial, body)
+    }
+
+    /// A call as it is recorded: with the type of the collection.
+    func recorded(_ call: MeasuredCall) -> MeasuredCall {
+        var call = call
+        call.collectionType = collectionType
+        return call
+    }
+
+    /// The hints of a call as they are recorded: without the time limit of a trial.
+    func recorded(_ hints: BSONDocument) -> BSONDocument {
+        var hints = hints
+        if isTrial { hints["$maxTimeMS"] = nil }
+        return hints
+    }
+}
+
+extension EngineDatabase {
+    /// Runs `body`, a call of the engine, and records it when the database was opened with a logger or metrics.
+    ///
+    /// - Parameter isTrial: Whether the call is made again, and recorded then, when it exceeds its time limit.
+    func measured<Result>(
+        _ call: @autoclosure () -> MeasuredCall, isTrial: Bool = false, _ body: () throws -> Result
+    ) throws -> Result {
+        guard recorder != nil else { return try body() }
+        let start = ContinuousClock.now
+        do {
+            let result = try body()
+            record(call(), ContinuousClock.now - start, failed: false)
+            return result
+        } catch let error as TansuError where isTrial && error.code == .timeout {
+            throw error
+        } catch {
+            record(call(), ContinuousClock.now - start, failed: true)
+            throw error
+        }
+    }
+
+    /// Records a call that has ended.
+    func record(_ call: MeasuredCall, _ duration: Duration, failed: Bool) {
+        recorder?.record(call, duration, failed: failed) { [weak self] query, hints, collection in
+            self.flatMap { try? EngineScope(engine: $0, transaction: nil).explain(query, hints, in: collection) }
+        }
+    }
+}
+
+// MARK: - Tracking
+
+// What is read in a transaction is tracked when the transaction asks for it.
+extension EngineScope {
+    /// Tracks that a document is looked up by its id.
+    func track(_ id: BSONValue, in collection: String) {
+        transaction?.reads?.includeDocument(id, in: collection)
+    }
+
+    /// Tracks that a query reads documents.
+    func track(_ query: BSONDocument, _ hints: BSONDocument = [:], in collection: String) {
+        guard let reads = transaction?.reads else { return }
+        // A query that is an error reads nothing, and its call throws the error.
+        reads.includeAll(of: (try? collections(readBy: query, hints, in: collection)) ?? [collection])
+    }
+
+    /// Tracks that the list of collections is read.
+    func trackCatalog() {
+        transaction?.reads?.includeCatalog()
+    }
+}

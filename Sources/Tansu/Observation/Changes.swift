@@ -1,6 +1,102 @@
 import Foundation
 
 extension Database {
+    /// A change event: what one commit did to a document or a collection.
+    public struct Change<Element: Sendable>: Sendable {
+        /// What happened.
+        public enum Kind: Sendable, Hashable {
+            /// A document that did not exist before the commit.
+            case insert
+
+            /// A document that existed before. It may have been saved unchanged.
+            case update
+
+            /// A document was removed.
+            case remove
+
+            /// A collection was created.
+            case collectionCreated
+
+            /// A collection was dropped with all its documents, for which there are no events.
+            case collectionDropped
+
+            /// A collection was renamed with all its documents.
+            case collectionRenamed(to: String)
+        }
+
+        /// What happened.
+        public let kind: Kind
+
+        /// The collection's name as of the change.
+        public let collection: String
+
+        /// The document's `_id`; `nil` when a whole collection changed.
+        public let id: BSONValue?
+
+        /// The number of the commit.
+        public let sequence: Int
+
+        /// Whether it is the last event of its commit.
+        public let isLastOfCommit: Bool
+
+        /// The document before the commit. `nil` when it was not requested or did not exist, when compaction has
+        /// reclaimed it, or when it cannot be decoded and the policy of the collection skips it.
+        public let before: Element?
+
+        /// The document after the commit. `nil` when it was not requested or was removed, or when it cannot be decoded
+        /// and the policy of the collection skips it: then it is none of those that the collection's queries find.
+        public let after: Element?
+
+        /// The token with which `changes(since:)` resumes after this event. A commit that was not delivered completely
+        /// is delivered again from its beginning.
+        public var resumeToken: Int { isLastOfCommit ? sequence : sequence - 1 }
+    }
+
+    /// Which versions of a document an event has.
+    public struct ChangeDocuments: OptionSet, Sendable {
+        /// The options as bits.
+        public let rawValue: Int
+
+        /// The options with these bits.
+        public init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
+        /// The document as it was before the commit.
+        public static let before = Self(rawValue: 1)
+
+        /// The document as it is after the commit.
+        public static let after = Self(rawValue: 2)
+    }
+}
+
+extension Database.Change: Equatable where Element: Equatable {}
+
+extension Database.Change {
+    /// Copies and decodes an event of the engine.
+    init(_ change: EngineChange, _ codec: DocumentCodec<Element>) throws {
+        kind =
+            switch change.kind {
+            case .insert: .insert
+            case .update: .update
+            case .remove: .remove
+            case .collectionCreated: .collectionCreated
+            case .collectionDropped: .collectionDropped
+            case .collectionRenamed(let name): .collectionRenamed(to: name)
+            case .unknown:
+                throw TansuError(
+                    .unsupported, "A newer engine sent a change event of an unknown kind; update the library")
+            }
+        collection = change.collection
+        id = change.id
+        sequence = change.sequence
+        isLastOfCommit = change.isLastOfCommit
+        before = try change.before.flatMap { try codec.decodeUnlessSkipped($0) }
+        after = try change.after.flatMap { try codec.decodeUnlessSkipped($0) }
+    }
+}
+
+extension Database {
     /// An endless sequence of change events: see ``Database/changes(since:collections:documents:)`` and
     /// ``Database/Collection/changes(since:documents:)``.
     ///
@@ -150,5 +246,114 @@ extension Database {
                 return batch
             }
         }
+    }
+}
+
+extension Database {
+    /// A change stream that is read without waiting, for modules on top of this one that follow the documents.
+    package final class ChangeReader: Sendable {
+        private let feed: OwnedFeed
+        private let codec = DocumentCodec<BSONDocument>.documents
+
+        /// Opens a stream of events without documents.
+        ///
+        /// - Parameters:
+        ///   - database: The database.
+        ///   - since: The number of the last commit that is not delivered; the newest when nil.
+        ///   - collections: Which collections; all when nil.
+        /// - Throws: ``TansuError`` with `.notFound` when the events after the number are no longer complete.
+        package init(_ database: Database, since: Int?, collections: [String]?) throws {
+            var options: BSONDocument = ["before": false, "after": false]
+            options["collections"] = collections.map { .array(BSONArray($0.map { BSONValue($0) })) }
+            feed = OwnedFeed(try EngineFeed(database.engine, since: since, options: options))
+        }
+
+        /// An event.
+        package struct Event {
+            /// Nil for the event of a document in a commit that the reader does not want to see.
+            package let change: Change<BSONDocument>?
+            /// The number of the commit.
+            package let sequence: Int
+            /// Whether it is the last event of the commit.
+            package let isLastOfCommit: Bool
+        }
+
+        /// The next event, or nil when there is none now.
+        ///
+        /// - Parameter commits: Numbers of commits whose events of documents are of no interest.
+        package func next(omitting commits: Set<Int>) throws -> Event? {
+            let next = try feed.engine.nextChange(omitting: commits) { try Change($0, codec) }
+            return next.map { Event(change: $0.result, sequence: $0.sequence, isLastOfCommit: $0.isLastOfCommit) }
+        }
+
+        /// Skips all events that there are now.
+        ///
+        /// - Returns: The number of the last commit that was skipped, or 0 when there was none.
+        package func skip() throws -> Int { try feed.engine.skip() }
+
+        /// A mark for ``wait(after:)``, taken before reading.
+        package func mark() throws -> UInt64 { try feed.engine.mark() }
+
+        /// Waits until there may be something to read, or the task is cancelled.
+        package func wait(after mark: UInt64) async { await feed.engine.signal.wait(after: mark) }
+    }
+}
+
+// MARK: - Database: changes
+
+extension Database {
+    /// The change stream of the database: the events of all commits in their order, from now on or after a resume
+    /// token.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// for try await change in db.changes(since: lastSeen) {
+    ///     print(change.kind, change.collection, change.id ?? "")
+    ///     lastSeen = change.resumeToken
+    /// }
+    /// ```
+    ///
+    /// It begins when this is called, not with the loop: commits in between are delivered. There are events of
+    /// committed changes only, one per document and commit. A resume token of an earlier run continues there; 0
+    /// delivers everything that is stored, and then what follows. Compaction removes history: versions that were
+    /// replaced before it have no events, and a token other than 0 is rejected once removals after it may be lost. Then
+    /// read everything and start a new sequence. An open sequence misses no removal.
+    ///
+    /// - Parameters:
+    ///   - since: A resume token; the newest commit when `nil`.
+    ///   - collections: The names of the collections, as of each event; all when `nil`.
+    ///   - documents: Which versions of documents the events have.
+    /// - Returns: The events; see its iterator for errors.
+    public func changes(
+        since: Int? = nil, collections: [String]? = nil, documents: ChangeDocuments = .after
+    ) -> Changes<BSONDocument> {
+        Changes(self, since: since, collections: collections, documents: documents, codec: .documents)
+    }
+}
+
+extension Database.Collection {
+    /// The change stream of the collection: the events of all commits in their order, from now on or after a resume
+    /// token.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// for try await change in people.changes() {
+    ///     print(change.kind, change.after?.name ?? "")
+    /// }
+    /// ```
+    ///
+    /// It behaves as ``Database/changes(since:collections:documents:)``. Changes that are not committed have no events,
+    /// also when the collection belongs to a transaction.
+    ///
+    /// - Parameters:
+    ///   - since: A resume token; the newest commit when `nil`.
+    ///   - documents: Which versions of documents the events have.
+    /// - Returns: The events; see its iterator for errors.
+    public func changes(
+        since: Int? = nil, documents: Database.ChangeDocuments = .after
+    ) -> Database.Changes<Element> {
+        Database.Changes(session.database, since: since, collections: [name], documents: documents, codec: codec)
     }
 }

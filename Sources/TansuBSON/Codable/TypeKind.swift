@@ -91,3 +91,28 @@ struct TypeKindCache<Direct>: ~Copyable {
         entries[index] = TypeKindEntry(type: id, kind: kind, direct: direct)
     }
 }
+
+/// A struct with one stored property, whose values are coded as that property.
+///
+/// The coders handle it natively where they do so for the property's type: they take the property for the value, which has
+/// the same bytes in memory. So a reference takes no longer than its id. Its `encode(to:)` and `init(from:)` must code
+/// the property in a single-value container; they are called by other coders, and for other types of properties.
+package protocol BSONTransparent {
+    /// The type of the property.
+    static var storedPropertyType: any Any.Type { get }
+}
+
+/// A type that encodes its members in the order of their hashes, which differs between equal values and between
+/// processes. The encoder sorts them, so that equal values have equal bytes.
+protocol HashOrdered {
+    /// How many elements of an array a member is, where members are stored in one.
+    static var elementsPerMember: Int { get }
+}
+
+extension Set: HashOrdered {
+    static var elementsPerMember: Int { 1 }
+}
+
+extension Dictionary: HashOrdered {
+    static var elementsPerMember: Int { 2 }
+}

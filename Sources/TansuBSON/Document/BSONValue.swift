@@ -127,3 +127,91 @@ extension BSONValue: Hashable {
         }
     }
 }
+
+// MARK: - Literals
+
+extension BSONValue: ExpressibleByStringLiteral {
+    /// A string value.
+    public init(stringLiteral value: String) { self = .string(value) }
+}
+
+// The compiler requires this conformance for literals with interpolations.
+extension BSONValue: ExpressibleByStringInterpolation {}
+
+extension BSONValue: ExpressibleByIntegerLiteral {
+    /// An int32 value when the number fits, otherwise an int64 value.
+    public init(integerLiteral value: Int64) { self.init(value) }
+}
+
+extension BSONValue: ExpressibleByFloatLiteral {
+    /// A double value.
+    public init(floatLiteral value: Double) { self = .double(value) }
+}
+
+extension BSONValue: ExpressibleByBooleanLiteral {
+    /// A boolean value.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
+extension BSONValue: ExpressibleByNilLiteral {
+    /// The null value.
+    public init(nilLiteral: ()) { self = .null }
+}
+
+extension BSONValue: ExpressibleByArrayLiteral {
+    /// An array value.
+    public init(arrayLiteral elements: BSONValue...) { self = .array(BSONArray(elements)) }
+}
+
+extension BSONValue: ExpressibleByDictionaryLiteral {
+    /// A document value with the fields in the order of the literal.
+    public init(dictionaryLiteral elements: (String, BSONValue)...) { self = .document(BSONDocument(elements)) }
+}
+
+// MARK: - Numbers
+
+// Comparisons with numbers of Swift are by value: a sum is an int32, an int64, a double or a decimal, as its documents have it.
+// Two values of BSON are equal only when their types are.
+extension BSONValue? {
+    /// Whether the value is a number that equals another, whatever its type: `.int64(3) == 3`.
+    public static func == (value: Self, number: Int) -> Bool { value?.intValue == number }
+
+    /// Whether the value is no number, or another one.
+    public static func != (value: Self, number: Int) -> Bool { !(value == number) }
+
+    /// Whether the value is a number that equals another, whatever its type: `.int32(3) == 3.0`.
+    public static func == (value: Self, number: Double) -> Bool { value?.doubleValue == number }
+
+    /// Whether the value is no number, or another one.
+    public static func != (value: Self, number: Double) -> Bool { !(value == number) }
+}
+
+extension BSONValue {
+    /// Whether the value is a number that equals another, whatever its type: `.int64(3) == 3`.
+    public static func == (value: Self, number: Int) -> Bool { value.intValue == number }
+
+    /// Whether the value is no number, or another one.
+    public static func != (value: Self, number: Int) -> Bool { !(value == number) }
+
+    /// Whether the value is a number that equals another, whatever its type: `.int32(3) == 3.0`.
+    public static func == (value: Self, number: Double) -> Bool { value.doubleValue == number }
+
+    /// Whether the value is no number, or another one.
+    public static func != (value: Self, number: Double) -> Bool { !(value == number) }
+}
+
+// MARK: - BSONCode
+
+/// JavaScript code, with or without a scope.
+public struct BSONCode: Sendable, Hashable {
+    /// The code.
+    public var code: String
+    /// The variables of the scope, or nil when the code has no scope.
+    public var scope: BSONDocument?
+
+    /// Creates a code value.
+    public init(_ code: String, scope: BSONDocument? = nil) {
+        self.code = code
+        self.scope = scope
+    }
+}

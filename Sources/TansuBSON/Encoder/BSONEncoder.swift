@@ -1,3 +1,5 @@
+import Foundation
+
 /// An encoder of `Encodable` values as documents.
 ///
 /// For example:
@@ -121,5 +123,112 @@ public struct BSONEncoder: Sendable {
                 type: type, start: 0, keyStart: 0, keyLength: 0, valueStart: 0, valueEnd: bytes.count)
             return bytes.value(element) ?? .null
         }
+    }
+}
+
+/// The `Encoder` that the `encode(to:)` of a value gets: a handle of the frame of the value.
+struct BSONValueEncoder: Encoder {
+    let state: EncoderState
+    let handle: EncoderState.Handle
+
+    var codingPath: [any CodingKey] { state.path(handle) }
+    var userInfo: [CodingUserInfoKey: Any] { state.options.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        state.open(handle, as: .keyed)
+        return KeyedEncodingContainer(BSONKeyedEncodingContainer<Key>(state: state, handle: handle))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        state.open(handle, as: .unkeyed)
+        return BSONUnkeyedEncodingContainer(state: state, handle: handle)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        BSONSingleValueEncodingContainer(state: state, handle: handle)
+    }
+}
+
+// MARK: - BSONCodingStrategies: storing
+
+extension BSONCodingStrategies {
+    /// Whether all values have BSON's own types.
+    package var isStandard: Bool {
+        guard case .bsonDate = date, data == .binary, uuid == .binary, url == .string else { return false }
+        return decimal == .decimal128 && double == .exact
+    }
+
+    /// A document of an update with its values in the form in which these strategies store them: a date as text, for
+    /// example.
+    ///
+    /// A value that cannot be stored in that form stays as it is, and so does what is nested too deep for a query.
+    package func stored(_ document: BSONDocument) -> BSONDocument {
+        isStandard ? document : converted(document, depth: 1)
+    }
+
+    /// A value in the form in which these strategies store it.
+    package func stored(_ value: BSONValue) -> BSONValue {
+        isStandard ? value : converted(value, depth: 0)
+    }
+
+    private func converted(_ document: BSONDocument, depth: Int) -> BSONDocument {
+        BSONDocument(document.map { ($0.key, converted($0.value, depth: depth)) })
+    }
+
+    private func converted(_ value: BSONValue, depth: Int) -> BSONValue {
+        switch value {
+        case .document, .array: if depth >= BSONDocument.maximumDepth { return value }
+        default: break
+        }
+        switch value {
+        case .document(let document): return .document(converted(document, depth: depth + 1))
+        case .array(let array): return BSONValue(array.map { converted($0, depth: depth + 1) })
+        case .date(let milliseconds):
+            return encoded(Date(timeIntervalSince1970: Double(milliseconds) / 1000)) ?? value
+        case .binary(let binary) where binary.subtype == .uuid:
+            return binary.uuid.flatMap { encoded($0) } ?? value
+        case .binary(let binary) where binary.subtype == .generic:
+            return encoded(binary.data) ?? value
+        case .decimal128(let number):
+            return Decimal(exactly: number).flatMap { encoded($0) } ?? value
+        default: return value
+        }
+    }
+
+    private func encoded(_ value: some Encodable) -> BSONValue? {
+        var encoder = BSONEncoder()
+        encoder.strategies = self
+        return try? encoder.encodeValue(value)
+    }
+}
+
+// MARK: - BSONCodingStrategies: matching
+
+/// Dates that others have stored as text without a fraction, such as `2024-05-01T12:00:00Z`: they equal those of whole seconds,
+/// which these strategies store with three digits.
+extension BSONCodingStrategies {
+    /// The forms in which documents may hold a date that is stored as a value; that value is the first.
+    package func forms(ofDate stored: BSONValue) -> [BSONValue] {
+        guard case .iso8601 = date, case .string(let text) = stored, let seconds = text.dropping(suffix: ".000Z") else {
+            return [stored]
+        }
+        return [stored, .string(seconds + "Z")]
+    }
+
+    /// A query where equality with a date has the one form again that these strategies store, for the document that an upsert
+    /// makes of it.
+    package func withoutForms(_ query: BSONDocument) -> BSONDocument {
+        guard case .iso8601 = date else { return query }
+        return BSONDocument(
+            query.map { key, value in
+                if key == "$and", case .array(let parts) = value {
+                    return (key, BSONValue(parts.map { $0.documentValue.map { .document(withoutForms($0)) } ?? $0 }))
+                }
+                guard case .document(let condition) = value, condition.count == 1,
+                    let forms = condition["$in"]?.arrayValue, forms.count == 2, let first = forms.first,
+                    self.forms(ofDate: first) == Array(forms)
+                else { return (key, value) }
+                return (key, first)
+            })
     }
 }

@@ -3,7 +3,7 @@ import Tansu
 import TansuBSON
 
 #if TansuSync
-    import TansuSync
+import TansuSync
 #endif
 
 /// A database that a command has opened, with its path for messages.
@@ -82,9 +82,9 @@ struct OpenDatabase {
     /// Drops a collection, and its revisions.
     func drop(_ name: String) throws {
         #if TansuSync
-            if let replicated = try? ReplicatedCollection.open(name, in: database, create: false) {
-                return try replicated.drop()
-            }
+        if let replicated = try? ReplicatedCollection.open(name, in: database, create: false) {
+            return try replicated.drop()
+        }
         #endif
         try database.dropCollection(name)
     }
@@ -132,5 +132,135 @@ struct OpenDatabase {
         default: break
         }
         return failure
+    }
+}
+
+// MARK: - Indexes
+
+extension OpenDatabase {
+    /// Creates an index and returns its name.
+    /// - Parameters:
+    ///   - keys: The paths with 1 for ascending and -1 for descending.
+    ///   - progress: Receives the progress of the build.
+    func createIndex(
+        _ name: String?, on collection: String, keys: BSONDocument, unique: Bool = false, sparse: Bool = false,
+        caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
+        maxEntries: Int? = nil, progress: (Database.Progress) throws -> Void = { _ in }
+    ) throws -> String {
+        let paths = try keys.map { path, value -> Database.IndexKey in
+            switch value.intValue {
+            case 1: return Database.IndexKey(path, .ascending)
+            case -1: return Database.IndexKey(path, .descending)
+            default:
+                throw CommandError(
+                    code: "INVALID_INDEX", message: "Path \"\(path)\" has the direction \(value)", path: path,
+                    remedy: "use 1 for ascending or -1 for descending")
+            }
+        }
+        let name = name ?? OpenDatabase.indexName(for: keys)
+        do {
+            try database.collection(collection).ensureIndex(
+                name, on: paths, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
+                partialFilter: partialFilter, maxEntries: maxEntries, progress: progress)
+        } catch let error as TansuError {
+            var failure = CommandError(error)
+            for (word, option) in Self.indexOptions {
+                failure.message = failure.message.replacing("option \"\(word)\"", with: "option \"\(option)\"")
+            }
+            throw failure
+        }
+        return name
+    }
+
+    /// The engine's names of the options, and those of the command line.
+    private static let indexOptions = [
+        ("unique", "--unique"), ("sparse", "--sparse"), ("caseInsensitive", "--case-insensitive"),
+        ("partialFilter", "--partial-filter"), ("maxEntries", "--max-entries"),
+    ]
+
+    /// The default name of an index, the same as in the engine: "name_1_age_-1".
+    static func indexName(for keys: BSONDocument) -> String {
+        keys.map { "\($0.key)_\($0.value.intValue ?? 0)" }.joined(separator: "_")
+    }
+
+    /// The command line that creates an index with these keys.
+    static func indexCommand(_ path: String, _ collection: String, keys: BSONDocument) -> String {
+        let isPlain = keys.keys.allSatisfy { path in
+            path.utf8.allSatisfy { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "{") && $0 != 0x20 }
+        }
+        let words = keys.map { ($0.value == .int32(-1) ? "-" : "") + $0.key }.joined(separator: ",")
+        let text = isPlain ? words : keys.json()
+        let target = "\(shellQuoted(path)) \(shellQuoted(collection))"
+        return "\(ProgramName.current()) index create \(target) \(shellQuoted(text))"
+    }
+
+    /// The descriptions of a collection's indexes as documents.
+    func indexDocuments(of collection: String) throws -> [BSONDocument] {
+        try existingCollection(collection).indexes().map { index in
+            let keys = BSONDocument(
+                index.keys.map { ($0.path, .int32($0.direction == .ascending ? 1 : -1)) })
+            var document: BSONDocument = [
+                "name": .string(index.name), "keys": .document(keys), "unique": .bool(index.isUnique),
+                "multikey": .bool(index.isMultikey), "entries": BSONValue(index.entries),
+            ]
+            // The engine too reports these options only when they are set.
+            if index.isSparse { document["sparse"] = true }
+            if index.isCaseInsensitive { document["caseInsensitive"] = true }
+            if let filter = index.partialFilter { document["partialFilter"] = .document(filter) }
+            document["maxEntries"] = index.maxEntries.map { BSONValue($0) }
+            if !index.only.isEmpty { document["only"] = BSONValue(index.only.map { .string($0) }) }
+            if !index.except.isEmpty { document["except"] = BSONValue(index.except.map { .string($0) }) }
+            return document
+        }
+    }
+}
+
+// MARK: - Replication
+
+// What the library keeps of replicated collections is never loaded over, and their documents are such as can be replicated.
+extension OpenDatabase {
+    /// The collection with a document for each replicated one.
+    static let replicationStates = "tansu.sync"
+
+    /// The names of the replicated collections.
+    func replicatedCollections() throws -> Set<BytewiseText> {
+        Set(
+            try database.collection(Self.replicationStates).find().all().compactMap {
+                $0["_id"]?.stringValue.map { BytewiseText($0) }
+            })
+    }
+
+    /// Whether a collection is replicated.
+    func isReplicated(_ collection: String) throws -> Bool {
+        try database.collection(Self.replicationStates).get(collection) != nil
+    }
+
+    /// - Throws: `CommandError` for a document that the replicated collection cannot have.
+    static func checkReplicable(_ document: BSONDocument, in collection: String) throws {
+        #if TansuSync
+        do { try ReplicatedCollection.validate(document, in: collection) } catch { throw CommandError(error) }
+        #endif
+    }
+
+    /// Lets all documents of the collections that a load made replicated be compared with their revisions: the numbers of the commits
+    /// that were followed are those of another database.
+    ///
+    /// - Parameter former: Those that were replicated before.
+    func followFromStart(except former: Set<BytewiseText>) throws {
+        guard try hasCollection(Self.replicationStates) else { return }
+        let ids = BSONValue(former.map { .string($0.text) })
+        _ = try database.collection(Self.replicationStates).update(
+            ["_id": ["$nin": ids]], ["$set": ["followed": .int64(0)]])
+    }
+
+    /// - Throws: `CommandError` for a replicated collection, which cannot be replaced by another one.
+    func rejectReplacing(_ collection: String) throws {
+        guard try isReplicated(collection) else { return }
+        throw CommandError(
+            code: "REPLICATED",
+            message: "The collection \"\(collection)\" is replicated: its history and attachments would be lost",
+            path: path,
+            remedy: "leave out \"--drop\", or drop it first with \"tansu collections drop\"; nothing was changed",
+            status: .invalidInput)
     }
 }

@@ -1,3 +1,11 @@
+import Foundation
+import Tansu
+import TansuBSON
+
+#if TansuSync
+import TansuSync
+#endif
+
 /// An error of a command, with the text and the exit status for the user.
 struct CommandError: Error, Sendable, Equatable {
     /// The stable name of the error, such as "NOT_FOUND". Most are the names of the engine.
@@ -65,4 +73,144 @@ func jsonText(_ text: String) -> String {
         }
     }
     return result + "\""
+}
+
+// MARK: - Conversion
+
+extension CommandError {
+    /// Converts any error.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandError: self = failure
+        case let error as TansuError:
+            self.init(code: error.code.description, message: Self.capitalized(error.message), path: error.context)
+            // The same answer as on a file system that is mounted read-only.
+            if error.code == .io, let number = error.systemErrno, [EACCES, EPERM].contains(number) {
+                code = TansuError.Code.readOnly.description
+                remedy = "check the permissions"
+                status = .noPermission
+            }
+        case let error as BSONError:
+            self.init(code: "INVALID_JSON", message: Self.capitalized(error.description))
+        #if TansuSync
+        case let error as ReplicationError: self.init(replicating: error)
+        #endif
+        default:
+            self.init(code: "INTERNAL", message: Self.capitalized(String(describing: error)), status: .software)
+        }
+    }
+
+    /// The text with a capital first letter.
+    static func capitalized(_ text: String) -> String {
+        guard let first = text.first, first.isLowercase else { return text }
+        return first.uppercased() + text.dropFirst()
+    }
+
+    #if TansuSync
+    /// Why a collection is not replicated, or not with that document.
+    init(replicating error: ReplicationError) {
+        let (code, status): (String, CommandExitCode) =
+            switch error.code {
+            case .unreachable: ("UNREACHABLE", .temporary)
+            case .unauthorized: ("UNAUTHORIZED", .noPermission)
+            case .forbidden: ("FORBIDDEN", .noPermission)
+            case .noSuchDatabase: ("NOT_FOUND", .noInput)
+            case .invalidURL: ("INVALID_URL", .usage)
+            case .invalidOptions: ("INVALID_OPTIONS", .usage)
+            case .invalidAnswer: ("INVALID_ANSWER", .invalidInput)
+            case .corrupt: ("CORRUPT", .corrupt)
+            case .notReplicated, .unusableID, .reservedField, .refused:
+                ("NOT_REPLICABLE", .invalidInput)
+            }
+        // Swift's name of an option says nothing here.
+        let message = error.description.replacing(
+            "trustedCertificates, or --trusted-certificates of tansu", with: "--trusted-certificates")
+        self.init(code: code, message: message, status: status)
+    }
+    #endif
+}
+
+// MARK: - CommandExitCode
+
+/// The exit status of the process, with the numbers of sysexits.h, so that scripts can distinguish classes of errors.
+enum CommandExitCode: Int32, CaseIterable, Sendable {
+    /// The command succeeded.
+    case success = 0
+    /// Nothing was found, or the command skipped invalid documents or lost data.
+    case incomplete = 1
+    /// The command line is invalid (EX_USAGE).
+    case usage = 64
+    /// The input is invalid: JSON, a document, a query, a name or an index (EX_DATAERR).
+    case invalidInput = 65
+    /// A database, file, collection or index does not exist (EX_NOINPUT).
+    case noInput = 66
+    /// This version does not support the operation (EX_UNAVAILABLE).
+    case unavailable = 69
+    /// An internal error of the program (EX_SOFTWARE).
+    case software = 70
+    /// Memory or another system resource is exhausted (EX_OSERR).
+    case system = 71
+    /// The database is corrupt or has another format (EX_OSFILE).
+    case corrupt = 72
+    /// The database or file cannot be created (EX_CANTCREAT).
+    case cannotCreate = 73
+    /// A read or a write failed, or the disk is full (EX_IOERR).
+    case inputOutput = 74
+    /// The database is locked, or a timeout expired (EX_TEMPFAIL).
+    case temporary = 75
+    /// The database is read-only, or its files may not be written or read (EX_NOPERM).
+    case noPermission = 77
+    /// Ctrl-C ended the command. The shell's number for it.
+    case interrupted = 130
+
+    /// The explanation in the help.
+    var explanation: String {
+        switch self {
+        case .success: "success"
+        case .incomplete: "nothing found, invalid lines skipped, or data lost"
+        case .usage: "invalid command line"
+        case .invalidInput: "invalid input: JSON, document, query, name or index"
+        case .noInput: "no such database, file, collection or index"
+        case .unavailable: "not supported by this version"
+        case .software: "internal error; please report it"
+        case .system: "out of memory or another system resource"
+        case .corrupt: "the database is corrupt or has another format"
+        case .cannotCreate: "the database or file cannot be created"
+        case .inputOutput: "a read or a write failed, or the disk is full"
+        case .temporary: "the database is locked, or a timeout expired; try again"
+        case .noPermission: "the database is read-only, or permission is missing"
+        case .interrupted: "interrupted; what was committed before is kept"
+        }
+    }
+
+    /// The list of all exit codes for the help.
+    static var helpText: String {
+        allCases.map { status in
+            let number = String(status.rawValue)
+            let padding = String(repeating: " ", count: 5 - number.count)
+            return "  \(number)\(padding)\(status.explanation)"
+        }
+        .joined(separator: "\n")
+    }
+
+    /// The status of an error by the stable name of its code, such as "NOT_UNIQUE".
+    init(errorCode: String) {
+        self =
+            switch errorCode {
+            case "INVALID_NAME", "INVALID_BSON", "INVALID_DOCUMENT", "INVALID_ID", "INVALID_QUERY",
+                "INVALID_INDEX", "INVALID_JSON", "INVALID_COMMAND", "TOO_LARGE", "NOT_UNIQUE",
+                "EXISTS", "REFERENCED":
+                .invalidInput
+            case "NOT_FOUND": .noInput
+            case "UNSUPPORTED": .unavailable
+            case "MEMORY": .system
+            case "CORRUPT", "VERSION": .corrupt
+            case "IO", "FULL", "SYNC_FAILED", "MOVED": .inputOutput
+            case "LOCKED", "BUSY", "TIMEOUT", "CANCELLED": .temporary
+            case "INVALID_ARGUMENT", "USAGE": .usage
+            case "INTERRUPTED": .interrupted
+            case "READ_ONLY": .noPermission
+            default: .software
+            }
+    }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// The properties of the terminal of a file descriptor.
@@ -38,4 +39,139 @@ struct Terminal: Sendable {
     private func styled(_ text: String, _ code: String) -> String {
         allowsStyle ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
+}
+
+/// A question before something is removed that cannot be brought back.
+enum Confirmation {
+    /// Asks on a terminal. A script, whose input or errors are no terminal, is not asked.
+    ///
+    /// - Parameter yes: Whether the user has answered already.
+    /// - Throws: `CommandError` when the answer is not yes.
+    static func ask(_ question: String, yes: Bool) throws {
+        guard !yes, isatty(STDIN_FILENO) == 1, Terminal.error.isInteractive else { return }
+        let writer = OutputWriter(descriptor: STDERR_FILENO)
+        try writer.write("\(TextTable.printable(question)) [y/N] ")
+        try writer.flush()
+        let answer = readLine()?.lowercased() ?? ""
+        guard ["y", "yes"].contains(answer) else {
+            throw CommandError(
+                code: "NOT_CONFIRMED", message: "The answer was not yes",
+                remedy: "nothing was changed; \"--yes\" answers in advance", status: .incomplete)
+        }
+    }
+}
+
+/// Ctrl-C, and the signal by which a program is asked to end, during a command that ends in an orderly way: it removes
+/// what is incomplete and says what was kept.
+///
+/// The operation asks `check()` regularly. A second signal ends the process at once, and removes what `removing(_:_:)` names.
+enum Interruption {
+    private final class State: @unchecked Sendable {
+        private let lock = NSLock()
+        private var count = 0
+        private var incomplete: String?
+
+        /// Notes a signal and returns how many there were.
+        func note() -> Int {
+            lock.withLock {
+                count += 1
+                return count
+            }
+        }
+
+        /// The file or folder that is being written.
+        var incompletePath: String? {
+            get { lock.withLock { incomplete } }
+            set { lock.withLock { incomplete = newValue } }
+        }
+
+        var isRequested: Bool { lock.withLock { count > 0 } }
+    }
+
+    private static let state = State()
+
+    /// Runs an operation that asks `check()` regularly.
+    static func handled<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let sources = [SIGINT, SIGTERM].map(source)
+        defer { for source in sources { source.cancel() } }
+        return try body()
+    }
+
+    /// Runs an operation that writes a file or folder, which nobody misses when the process ends meanwhile.
+    static func removing<Result>(_ path: String, _ body: () throws -> Result) rethrows -> Result {
+        state.incompletePath = path
+        defer { state.incompletePath = nil }
+        return try body()
+    }
+
+    /// - Throws: `CommandError` after the first signal.
+    static func check() throws {
+        guard state.isRequested else { return }
+        throw CommandError(code: "INTERRUPTED", message: "The command was interrupted", status: .interrupted)
+    }
+
+    private static func source(of number: Int32) -> any DispatchSourceSignal {
+        #if canImport(Darwin)
+        // Otherwise the signal's default action comes before Dispatch.
+        signal(number, SIG_IGN)
+        #endif
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler {
+            guard state.note() > 1 else { return }
+            // What is still written goes on until the process ends.
+            if let path = state.incompletePath {
+                for _ in 0..<3 { try? FileManager.default.removeItem(atPath: path) }
+            }
+            _exit(CommandExitCode.interrupted.rawValue)
+        }
+        source.resume()
+        return source
+    }
+}
+
+/// The name by which the user runs this program, so that printed commands can be copied.
+enum ProgramName {
+    /// "tansu" when the shell finds this program by that name, otherwise the shortest path from the current folder.
+    static func current() -> String {
+        let environment = ProcessInfo.processInfo.environment
+        let executable = Bundle.main.executablePath ?? CommandLine.arguments[0]
+        return name(
+            executable: executable, searchPath: environment["PATH"] ?? "",
+            folder: FileManager.default.currentDirectoryPath)
+    }
+
+    static func name(executable: String, searchPath: String, folder: String) -> String {
+        let real = resolved(executable)
+        for entry in searchPath.split(separator: ":") {
+            let candidate = "\(entry)/tansu"
+            if FileManager.default.isExecutableFile(atPath: candidate) {
+                // The shell runs the first match.
+                if resolved(candidate) == real { return "tansu" }
+                break
+            }
+        }
+        // `swift run` starts .build/<machine>/release/tansu, and .build/release is a link to that folder.
+        for configuration in ["release", "debug"] {
+            let short = ".build/\(configuration)/tansu"
+            if resolved("\(folder)/\(short)") == real { return short }
+        }
+        let prefix = folder.hasSuffix("/") ? folder : folder + "/"
+        let isBelow = executable.hasPrefix(prefix)
+        return shellQuoted(
+            isBelow ? "./" + executable.dropFirst(prefix.count) : executable)
+    }
+
+    private static func resolved(_ path: String) -> String {
+        URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    }
+}
+
+/// A word in the form that a shell takes as one argument: in single quotes unless all its characters are safe.
+func shellQuoted(_ word: String) -> String {
+    let isSafe = word.unicodeScalars.allSatisfy { scalar in
+        scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+            || "/._-+,:@%".unicodeScalars.contains(scalar)
+    }
+    if isSafe, !word.isEmpty { return word }
+    return "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"
 }

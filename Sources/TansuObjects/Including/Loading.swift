@@ -148,3 +148,98 @@ enum Associated {
         }
     }
 }
+
+/// A number for each id.
+///
+/// Ids of text differ when their bytes do, as in the engine. A `String` equals others that are canonically equivalent:
+/// "é" as one scalar, and as a letter and a mark.
+struct IDNumbers<ID: Hashable> {
+    private struct Text: Hashable {
+        let text: String
+
+        static func == (a: Self, b: Self) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+
+        func hash(into hasher: inout Hasher) {
+            var text = text
+            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    private var numbers: [ID: Int] = [:]
+    private var numbersOfTexts: [Text: Int] = [:]
+
+    subscript(id: ID) -> Int? {
+        get {
+            // Types are compared first: a cast looks them up for each id.
+            if ID.self == String.self, let text = id as? String { return numbersOfTexts[Text(text: text)] }
+            return numbers[id]
+        }
+        set {
+            if ID.self == String.self, let text = id as? String {
+                numbersOfTexts[Text(text: text)] = newValue
+            } else {
+                numbers[id] = newValue
+            }
+        }
+    }
+}
+
+/// Which results belong to which value, all by their positions: the members of each owner, in the order in which they were
+/// added.
+struct Membership {
+    private let ownerCount: Int
+    private var owners: [Int] = []
+    private var members: [Int] = []
+    private var lastMembers: [Int]
+
+    init(owners: Int) {
+        ownerCount = owners
+        lastMembers = [Int](repeating: -1, count: owners)
+    }
+
+    /// Adds a member.
+    mutating func add(_ member: Int, to owner: Int) {
+        owners.append(owner)
+        members.append(member)
+        lastMembers[owner] = member
+    }
+
+    /// The member that was added to an owner last; -1 when it has none.
+    func lastMember(of owner: Int) -> Int { lastMembers[owner] }
+
+    /// Replaces each member by another. Negative ones belong to nobody.
+    mutating func replaceMembers(_ other: (Int) -> Int) {
+        for index in members.indices { members[index] = other(members[index]) }
+    }
+
+    /// The results that belong to each owner.
+    func all<Result>(of results: [Result]) -> [[Result]] {
+        let (starts, sorted) = sorted()
+        return (0..<ownerCount).map { owner in
+            let (start, end) = (starts[owner], starts[owner + 1])
+            return start == end ? [] : sorted[start..<end].map { results[$0] }
+        }
+    }
+
+    /// The first result that belongs to each owner.
+    func first<Result>(of results: [Result]) -> [Result?] {
+        let (starts, sorted) = sorted()
+        return (0..<ownerCount).map { owner in
+            starts[owner] == starts[owner + 1] ? nil : results[sorted[starts[owner]]]
+        }
+    }
+
+    /// The members by owner, and where those of each begin; the end is that of the next.
+    private func sorted() -> (starts: [Int], members: [Int]) {
+        var starts = [Int](repeating: 0, count: ownerCount + 1)
+        for (owner, member) in zip(owners, members) where member >= 0 { starts[owner + 1] += 1 }
+        for owner in 0..<ownerCount { starts[owner + 1] += starts[owner] }
+        var next = starts
+        var sorted = [Int](repeating: 0, count: starts[ownerCount])
+        for (owner, member) in zip(owners, members) where member >= 0 {
+            sorted[next[owner]] = member
+            next[owner] += 1
+        }
+        return (starts, sorted)
+    }
+}

@@ -1,145 +1,145 @@
 #if TansuServer
-    import Tansu
-    import TansuBSON
+import Tansu
+import TansuBSON
 
-    /// Which databases were created, updated and deleted: what `_db_updates` lists.
-    ///
-    /// It is read from the change stream of the whole database, when somebody asks. As in CouchDB a database is listed once with
-    /// each kind of change, where the newest one was. Nothing is stored: sequences are those of this object.
-    package final class DatabaseUpdates: Sendable {
-        package enum Kind: String, Sendable {
-            case created, updated, deleted
+/// Which databases were created, updated and deleted: what `_db_updates` lists.
+///
+/// It is read from the change stream of the whole database, when somebody asks. As in CouchDB a database is listed once with
+/// each kind of change, where the newest one was. Nothing is stored: sequences are those of this object.
+package final class DatabaseUpdates: Sendable {
+    package enum Kind: String, Sendable {
+        case created, updated, deleted
+    }
+
+    package struct Row: Sendable {
+        package let name: String
+        package let kind: Kind
+        package let sequence: Int64
+    }
+
+    /// Rows after a sequence.
+    package struct Page: Sendable {
+        package var rows: [Row]
+        /// The newest sequence.
+        package var last: Int64
+    }
+
+    private struct Key: Hashable {
+        let name: BytewiseText
+        let kind: Kind
+    }
+
+    /// What was read.
+    private struct Log {
+        /// The sequences of another one mean nothing here.
+        let instance = randomHex(byteCount: 16)
+        var sequences: [Key: Int64] = [:]
+        var last: Int64 = 0
+
+        mutating func note(_ name: String, _ kind: Kind) {
+            guard !ServerContext.isInternal(name) else { return }
+            last += 1
+            sequences[Key(name: BytewiseText(name), kind: kind)] = last
         }
+    }
 
-        package struct Row: Sendable {
-            package let name: String
-            package let kind: Kind
-            package let sequence: Int64
+    private struct State {
+        var reader: Database.ChangeReader
+        /// Nil before somebody asks, and after a long time without.
+        var log: Log?
+        var lastUse = ContinuousClock.now
+    }
+
+    private let database: Database
+    private let state: Locked<State>
+
+    /// A position is known as long as somebody asks once in this time.
+    private static let lifetime: Duration = .seconds(3_600)
+
+    package init(_ database: Database) throws {
+        self.database = database
+        state = Locked(State(reader: try Database.ChangeReader(database, since: nil, collections: nil)))
+    }
+
+    /// The name of the sequences, and the newest one.
+    package func position() async throws -> (instance: String, last: Int64) {
+        try await following { ($0.instance, $0.last) }
+    }
+
+    /// The first rows after a sequence; of all of them the last ones first if it is descending.
+    package func page(after sequence: Int64, limit: Int, isDescending: Bool) async throws -> Page {
+        try await following { log in
+            let rows = log.sequences.filter { $0.value > sequence }
+                .map { Row(name: $0.key.name.text, kind: $0.key.kind, sequence: $0.value) }
+                .sorted { ($0.sequence < $1.sequence) != isDescending }
+            return Page(rows: Array(rows.prefix(limit)), last: log.last)
         }
+    }
 
-        /// Rows after a sequence.
-        package struct Page: Sendable {
-            package var rows: [Row]
-            /// The newest sequence.
-            package var last: Int64
+    /// Ends when the newest sequence is above a number.
+    package func waitForChange(after sequence: Int64) async throws {
+        while true {
+            let reader = state.withLock { $0.reader }
+            let mark = try reader.mark()
+            if try await position().last > sequence { return }
+            await reader.wait(after: mark)
+            try Task.checkCancellation()
         }
+    }
 
-        private struct Key: Hashable {
-            let name: BytewiseText
-            let kind: Kind
+    /// Reads on, or skips what nobody wants to know: compaction keeps what was not read.
+    package func tidy() {
+        state.withLock { state in
+            if state.log != nil, state.lastUse + Self.lifetime > .now, (try? Self.follow(&state)) != nil { return }
+            state.log = nil
+            _ = try? state.reader.skip()
         }
+    }
 
-        /// What was read.
-        private struct Log {
-            /// The sequences of another one mean nothing here.
-            let instance = randomHex(byteCount: 16)
-            var sequences: [Key: Int64] = [:]
-            var last: Int64 = 0
-
-            mutating func note(_ name: String, _ kind: Kind) {
-                guard !ServerContext.isInternal(name) else { return }
-                last += 1
-                sequences[Key(name: BytewiseText(name), kind: kind)] = last
-            }
-        }
-
-        private struct State {
-            var reader: Database.ChangeReader
-            /// Nil before somebody asks, and after a long time without.
-            var log: Log?
-            var lastUse = ContinuousClock.now
-        }
-
-        private let database: Database
-        private let state: Locked<State>
-
-        /// A position is known as long as somebody asks once in this time.
-        private static let lifetime: Duration = .seconds(3_600)
-
-        package init(_ database: Database) throws {
-            self.database = database
-            state = Locked(State(reader: try Database.ChangeReader(database, since: nil, collections: nil)))
-        }
-
-        /// The name of the sequences, and the newest one.
-        package func position() async throws -> (instance: String, last: Int64) {
-            try await following { ($0.instance, $0.last) }
-        }
-
-        /// The first rows after a sequence; of all of them the last ones first if it is descending.
-        package func page(after sequence: Int64, limit: Int, isDescending: Bool) async throws -> Page {
-            try await following { log in
-                let rows = log.sequences.filter { $0.value > sequence }
-                    .map { Row(name: $0.key.name.text, kind: $0.key.kind, sequence: $0.value) }
-                    .sorted { ($0.sequence < $1.sequence) != isDescending }
-                return Page(rows: Array(rows.prefix(limit)), last: log.last)
-            }
-        }
-
-        /// Ends when the newest sequence is above a number.
-        package func waitForChange(after sequence: Int64) async throws {
-            while true {
-                let reader = state.withLock { $0.reader }
-                let mark = try reader.mark()
-                if try await position().last > sequence { return }
-                await reader.wait(after: mark)
-                try Task.checkCancellation()
-            }
-        }
-
-        /// Reads on, or skips what nobody wants to know: compaction keeps what was not read.
-        package func tidy() {
-            state.withLock { state in
-                if state.log != nil, state.lastUse + Self.lifetime > .now, (try? Self.follow(&state)) != nil { return }
-                state.log = nil
-                _ = try? state.reader.skip()
-            }
-        }
-
-        private func following<Result: Sendable>(
-            _ body: @escaping @Sendable (Log) throws -> Result
-        ) async throws -> Result {
-            try await database.runReading { [self] _ in
-                try state.withLock { state in
-                    state.lastUse = .now
-                    do {
-                        if state.log == nil { state.log = try begin() }
-                        try Self.follow(&state)
-                    } catch {
-                        // The stream is not complete any more: everything begins again.
-                        state.reader = try Database.ChangeReader(database, since: nil, collections: nil)
-                        state.log = try begin()
-                    }
-                    return try body(state.log ?? begin())
+    private func following<Result: Sendable>(
+        _ body: @escaping @Sendable (Log) throws -> Result
+    ) async throws -> Result {
+        try await database.runReading { [self] _ in
+            try state.withLock { state in
+                state.lastUse = .now
+                do {
+                    if state.log == nil { state.log = try begin() }
+                    try Self.follow(&state)
+                } catch {
+                    // The stream is not complete any more: everything begins again.
+                    state.reader = try Database.ChangeReader(database, since: nil, collections: nil)
+                    state.log = try begin()
                 }
-            }
-        }
-
-        /// The databases that there are.
-        private func begin() throws -> Log {
-            var log = Log()
-            for info in try database.collections() {
-                log.note(info.name, .created)
-                if info.documents > 0 { log.note(info.name, .updated) }
-            }
-            return log
-        }
-
-        private static func follow(_ state: inout State) throws {
-            while let event = try state.reader.next(omitting: []) {
-                guard let change = event.change else { continue }
-                switch change.kind {
-                case .insert, .update, .remove:
-                    // A revision that does not win changes nothing else.
-                    let name = change.collection.dropping(prefix: "tansu.revisions.") ?? change.collection
-                    state.log?.note(name, .updated)
-                case .collectionCreated: state.log?.note(change.collection, .created)
-                case .collectionDropped: state.log?.note(change.collection, .deleted)
-                case .collectionRenamed(let name):
-                    state.log?.note(change.collection, .deleted)
-                    state.log?.note(name, .created)
-                }
+                return try body(state.log ?? begin())
             }
         }
     }
+
+    /// The databases that there are.
+    private func begin() throws -> Log {
+        var log = Log()
+        for info in try database.collections() {
+            log.note(info.name, .created)
+            if info.documents > 0 { log.note(info.name, .updated) }
+        }
+        return log
+    }
+
+    private static func follow(_ state: inout State) throws {
+        while let event = try state.reader.next(omitting: []) {
+            guard let change = event.change else { continue }
+            switch change.kind {
+            case .insert, .update, .remove:
+                // A revision that does not win changes nothing else.
+                let name = change.collection.dropping(prefix: "tansu.revisions.") ?? change.collection
+                state.log?.note(name, .updated)
+            case .collectionCreated: state.log?.note(change.collection, .created)
+            case .collectionDropped: state.log?.note(change.collection, .deleted)
+            case .collectionRenamed(let name):
+                state.log?.note(change.collection, .deleted)
+                state.log?.note(name, .created)
+            }
+        }
+    }
+}
 #endif

@@ -1,65 +1,276 @@
 #if TansuServer
-    import Logging
-    import Tansu
-    import TansuBSON
-    import TansuSync
+import HTTPTypes
+import Logging
+import NIOCore
+import Tansu
+import TansuBSON
+import TansuSync
 
-    /// What all requests of a server share.
-    package final class ServerContext: Sendable {
-        package let database: Database
-        package let options: ServerOptions
-        package let settings: ServerSettings
-        package let logger: Logger
-        package let feeds: Feeds
-        package let connections: Connections
-        package let metrics = ServerMetrics()
-        package let collections: OpenCollections
-        package let updates: DatabaseUpdates
-        package let replications = ReplicationJobs(limit: 100)
-        /// What the database is as a server: 32 hex digits that stay the same.
-        package let uuid: String
-        let authenticator: Authenticator
+/// What all requests of a server share.
+package final class ServerContext: Sendable {
+    package let database: Database
+    package let options: ServerOptions
+    package let settings: ServerSettings
+    package let logger: Logger
+    package let feeds: Feeds
+    package let connections: Connections
+    package let metrics = ServerMetrics()
+    package let collections: OpenCollections
+    package let updates: DatabaseUpdates
+    package let replications = ReplicationJobs(limit: 100)
+    /// What the database is as a server: 32 hex digits that stay the same.
+    package let uuid: String
+    let authenticator: Authenticator
 
-        /// - Throws: `TansuError` when the database cannot be written, and what invalid options lead to.
-        package init(database: Database, options: ServerOptions) async throws {
-            self.database = database
-            self.options = options
-            settings = ServerSettings(options)
-            logger = options.logger ?? Logger(label: "tansu.server") { _ in SwiftLogNoOpLogHandler() }
-            feeds = Feeds(limit: options.limits.feeds)
-            connections = Connections(limit: options.limits.connections)
-            collections = OpenCollections(database)
-            updates = try DatabaseUpdates(database)
-            let identity = try await ServerIdentity(database)
-            uuid = identity.uuid
-            authenticator = try await Authenticator(
-                database: database, identity: identity, options: options, settings: settings)
-            // Clients expect these where there are users.
-            if !authenticator.isOpen {
-                for name in [AccountRules.collection, "_replicator"] { try await database.ensureCollection(name) }
-            }
-        }
-
-        /// The names of the collections that are served: all but those of the server and of the revisions.
-        package func databaseNames() throws -> [String] {
-            try database.collectionNames().filter { !Self.isInternal($0) }
-        }
-
-        package static func isInternal(_ name: String) -> Bool { name.hasPrefix("tansu.") }
-
-        /// - Throws: ``HTTPFailure`` with 404.
-        package func requireDatabase(_ name: String) throws {
-            // Without a look at the list of all collections, which may be many.
-            if try collections.has(name) { return }
-            guard try databaseNames().contains(name) else { throw HTTPFailure.databaseDoesNotExist }
-        }
-
-        /// Who may use a database.
-        package func security(of name: String) throws -> SecurityObject {
-            let settings = try database.collection("tansu.sync").get(name)
-            // Without members a database would be open to everyone: that must be said.
-            let stored = settings?["security"]?.documentValue ?? [:]
-            return SecurityObject(stored.isEmpty ? SecurityObject.standard : stored)
+    /// - Throws: `TansuError` when the database cannot be written, and what invalid options lead to.
+    package init(database: Database, options: ServerOptions) async throws {
+        self.database = database
+        self.options = options
+        settings = ServerSettings(options)
+        logger = options.logger ?? Logger(label: "tansu.server") { _ in SwiftLogNoOpLogHandler() }
+        feeds = Feeds(limit: options.limits.feeds)
+        connections = Connections(limit: options.limits.connections)
+        collections = OpenCollections(database)
+        updates = try DatabaseUpdates(database)
+        let identity = try await ServerIdentity(database)
+        uuid = identity.uuid
+        authenticator = try await Authenticator(
+            database: database, identity: identity, options: options, settings: settings)
+        // Clients expect these where there are users.
+        if !authenticator.isOpen {
+            for name in [AccountRules.collection, "_replicator"] { try await database.ensureCollection(name) }
         }
     }
+
+    /// The names of the collections that are served: all but those of the server and of the revisions.
+    package func databaseNames() throws -> [String] {
+        try database.collectionNames().filter { !Self.isInternal($0) }
+    }
+
+    package static func isInternal(_ name: String) -> Bool { name.hasPrefix("tansu.") }
+
+    /// - Throws: ``HTTPFailure`` with 404.
+    package func requireDatabase(_ name: String) throws {
+        // Without a look at the list of all collections, which may be many.
+        if try collections.has(name) { return }
+        guard try databaseNames().contains(name) else { throw HTTPFailure.databaseDoesNotExist }
+    }
+
+    /// Who may use a database.
+    package func security(of name: String) throws -> SecurityObject {
+        let settings = try database.collection("tansu.sync").get(name)
+        // Without members a database would be open to everyone: that must be said.
+        let stored = settings?["security"]?.documentValue ?? [:]
+        return SecurityObject(stored.isEmpty ? SecurityObject.standard : stored)
+    }
+}
+
+// MARK: - Short requests
+
+extension ServerContext {
+    /// The longest body of a request that counts as short.
+    private static let shortBody = 16 << 10
+
+    /// Whether a request is about one document, or a query, of a database that is open: what runs on the event loop for it takes
+    /// tens of microseconds.
+    func isShort(_ head: HTTPRequest) -> Bool {
+        guard let target = head.path else { return false }
+        let parts = target.prefixUntil("?").prefixUntil("#").parts(separatedBy: "/")
+        guard parts.count == 3, parts[0].isEmpty, collections.isOpen(parts[1]) else { return false }
+        switch head.method {
+        case .get, .head, .delete: return !parts[2].hasPrefix("_")
+        case .put: return !parts[2].hasPrefix("_") && hasShortBody(head)
+        case .post: return parts[2] == "_find" && hasShortBody(head)
+        default: return false
+        }
+    }
+
+    private func hasShortBody(_ head: HTTPRequest) -> Bool {
+        guard let length = head.headerFields[.contentLength].flatMap({ Int($0) }) else { return false }
+        return length <= Self.shortBody && head.headerFields[.contentEncoding] == nil
+    }
+}
+
+// MARK: - ServerSettings
+
+/// The settings that `/_node/_local/_config` shows and changes, until the server stops. Their names and values are CouchDB's.
+package final class ServerSettings: Sendable {
+    private let values: Locked<[BytewiseText: [BytewiseText: String]]>
+
+    package init(_ options: ServerOptions) {
+        let cors = options.cors ?? CrossOriginOptions(origins: ["*"])
+        values = Locked([
+            "chttpd": ["enable_cors": options.cors == nil ? "false" : "true"],
+            "chttpd_auth": ["timeout": String(options.sessionLifetime.components.seconds)],
+            "chttpd_auth_lockout": [
+                "mode": options.lockout.isEnforced ? "enforce" : "off",
+                "threshold": String(options.lockout.threshold),
+                "max_lifetime": String(options.lockout.lifetime.components.seconds * 1_000),
+            ],
+            "cluster": ["n": "1", "q": "1"],
+            "cors": [
+                "origins": cors.origins.joined(separator: ", "),
+                "credentials": cors.allowsCredentials ? "true" : "false",
+                "headers": cors.headers.joined(separator: ", "),
+                "methods": cors.methods.joined(separator: ", "),
+            ],
+            "couchdb": ["max_document_size": String(options.limits.documentBytes)],
+        ])
+    }
+
+    /// Those that can be changed while the server runs.
+    private static let changeable: [BytewiseText: Set<BytewiseText>] = [
+        "chttpd": ["enable_cors"], "chttpd_auth_lockout": ["mode"],
+        "cors": ["origins", "credentials", "headers", "methods"],
+    ]
+
+    package subscript(section: BytewiseText, key: BytewiseText) -> String? { values.withLock { $0[section]?[key] } }
+
+    package var all: [BytewiseText: [BytewiseText: String]] { values.withLock { $0 } }
+
+    /// - Returns: The value before; nil when the setting cannot be changed while the server runs.
+    package func set(_ section: BytewiseText, _ key: BytewiseText, to value: String) -> String? {
+        guard Self.changeable[section]?.contains(key) == true else { return nil }
+        return values.withLock { values in
+            defer { values[section, default: [:]][key] = value }
+            return values[section]?[key] ?? ""
+        }
+    }
+
+    package var isLockoutEnforced: Bool { self["chttpd_auth_lockout", "mode"] == "enforce" }
+
+    /// Nil when other origins are refused.
+    package var cors: CrossOriginOptions? {
+        values.withLock { values in
+            guard values["chttpd"]?["enable_cors"] == "true", let section = values["cors"] else { return nil }
+            func list(_ key: BytewiseText) -> [String] {
+                (section[key] ?? "").parts(separatedBy: ",").map { $0.trimmingSpaces }.filter { !$0.isEmpty }
+            }
+            var cors = CrossOriginOptions(origins: list("origins"))
+            cors.allowsCredentials = section["credentials"] == "true"
+            cors.headers = list("headers")
+            cors.methods = list("methods")
+            return cors
+        }
+    }
+}
+
+// MARK: - ServerIdentity
+
+/// What a database is as a server: its name for replicators, and the secret of its sessions. Both are kept in the database, so
+/// that replications and sessions survive a restart.
+struct ServerIdentity: Sendable {
+    /// 32 hex digits.
+    let uuid: String
+    let secret: [UInt8]
+
+    private static let collection = "tansu.server"
+
+    /// That of a database, made when it has none.
+    ///
+    /// - Throws: `TansuError` when the database cannot be written.
+    init(_ database: Database) async throws {
+        self = try await database.write { transaction in
+            let collection = try transaction.collection(Self.collection)
+            if let document = try collection.get("identity"), let uuid = document["uuid"]?.stringValue,
+                let secret = document["secret"]?.stringValue.flatMap(bytes(hex:))
+            {
+                return ServerIdentity(uuid: uuid, secret: secret)
+            }
+            let identity = ServerIdentity(uuid: randomHex(byteCount: 16), secret: randomBytes(32))
+            try collection.save([
+                "_id": "identity", "uuid": .string(identity.uuid), "secret": .string(hex(identity.secret)),
+            ])
+            return identity
+        }
+    }
+
+    private init(uuid: String, secret: [UInt8]) {
+        self.uuid = uuid
+        self.secret = secret
+    }
+}
+
+// MARK: - Connections
+
+/// The open connections of a server.
+package final class Connections: Sendable {
+    private let limit: Int
+    private let channels = Locked<[ObjectIdentifier: any Channel]>([:])
+
+    package init(limit: Int) { self.limit = limit }
+
+    /// How many are open, those that are refused included.
+    package var count: Int { channels.withLock { $0.count } }
+
+    /// Counts a connection until it is closed.
+    ///
+    /// - Returns: Whether it is within the limit; otherwise its first request gets 503.
+    func add(_ channel: any Channel) -> Bool {
+        let id = ObjectIdentifier(channel)
+        let isWithinLimit = channels.withLock { channels in
+            channels[id] = channel
+            return channels.count <= limit
+        }
+        channel.closeFuture.whenComplete { [self] _ in channels.withLock { _ = $0.removeValue(forKey: id) } }
+        return isWithinLimit
+    }
+
+    /// Closes them all, whatever they are doing.
+    func closeAll() {
+        for channel in channels.withLock({ Array($0.values) }) { channel.close(promise: nil) }
+    }
+}
+
+// MARK: - OpenCollections
+
+/// The databases that requests have used lately. One that nobody holds would be opened by each request, and all that was
+/// committed since its last change would be followed again.
+package final class OpenCollections: Sendable {
+    private struct Entry {
+        let collection: ReplicatedCollection
+        var lastUse: ContinuousClock.Instant
+    }
+
+    private let database: Database
+    private let entries = Locked<[BytewiseText: Entry]>([:])
+
+    package init(_ database: Database) { self.database = database }
+
+    /// How many there are.
+    package var count: Int { entries.withLock { $0.count } }
+
+    /// The collection of a database.
+    package func collection(_ name: String) throws -> ReplicatedCollection {
+        if let known = known(name) { return known }
+        let collection = try ReplicatedCollection.existing(name, in: database)
+        entries.withLock { $0[BytewiseText(name)] = Entry(collection: collection, lastUse: .now) }
+        return collection
+    }
+
+    /// Whether a database is among these, and there. Others may be there as well.
+    package func has(_ name: String) throws -> Bool { try known(name)?.isThere ?? false }
+
+    /// Whether a database is among these.
+    package func isOpen(_ name: String) -> Bool { entries.withLock { $0[BytewiseText(name)] != nil } }
+
+    private func known(_ name: String) -> ReplicatedCollection? {
+        let name = BytewiseText(name)
+        return entries.withLock { entries in
+            guard let entry = entries[name] else { return nil }
+            if entry.collection.isDropped {
+                entries[name] = nil
+                return nil
+            }
+            entries[name]?.lastUse = .now
+            return entry.collection
+        }
+    }
+
+    /// Lets go of those that no request has used for some time: while one is open, compaction keeps the removals that it has not
+    /// read.
+    package func closeUnused(for duration: Duration) {
+        entries.withLock { entries in entries = entries.filter { $0.value.lastUse + duration > .now } }
+    }
+}
 #endif

@@ -1,60 +1,93 @@
 #if TansuServer
-    import HTTPTypes
-    import HummingbirdCore
-    import NIOCore
-    import TansuBSON
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import TansuBSON
 
-    /// `/_utils/`: the inspector, a page that shows databases and documents in a browser, where CouchDB has Fauxton. It holds no data,
-    /// so that everyone may load it; what it shows comes by the API, with the rights of whoever uses it.
-    enum InspectorEndpoint {
-        static let routes = [
-            Route("/_utils", allow: "GET,HEAD", access: .everyone, [.get: .init(nil, page)]),
-            Route("/_utils/*", allow: "GET,HEAD", access: .everyone, [.get: .init(nil, file)]),
-        ]
+/// `/_utils/`: the inspector, a page that shows databases and documents in a browser, where CouchDB has Fauxton. It holds no data,
+/// so that everyone may load it; what it shows comes by the API, with the rights of whoever uses it.
+enum InspectorEndpoint {
+    static let routes = [
+        Route("/_utils", allow: "GET,HEAD", access: .everyone, [.get: .init(nil, page)]),
+        Route("/_utils/*", allow: "GET,HEAD", access: .everyone, [.get: .init(nil, file)]),
+    ]
 
-        @Sendable private static func page(_ request: ServerRequest) throws -> Response {
-            guard request.server.options.hasInspector else { throw HTTPFailure.notFound() }
-            guard request.path.raw.hasSuffix("/") else {
-                // Relative, so that it is right whatever a proxy calls the server.
-                return Response(status: .movedPermanently, headers: [.location: "_utils/", .cacheControl: "no-cache"])
-            }
-            return answer(.indexPage, request)
+    @Sendable private static func page(_ request: ServerRequest) throws -> Response {
+        guard request.server.options.hasInspector else { throw HTTPFailure.notFound() }
+        guard request.path.raw.hasSuffix("/") else {
+            // Relative, so that it is right whatever a proxy calls the server.
+            return Response(status: .movedPermanently, headers: [.location: "_utils/", .cacheControl: "no-cache"])
         }
-
-        @Sendable private static func file(_ request: ServerRequest) throws -> Response {
-            guard request.server.options.hasInspector, request.rest.count == 1,
-                let file = InspectorFile.all[BytewiseText(request.rest[0])]
-            else { throw HTTPFailure.notFound() }
-            return answer(file, request)
-        }
-
-        private static func answer(_ file: InspectorFile, _ request: ServerRequest) -> Response {
-            var headers = security
-            // A browser keeps the files, and asks each time whether they are still those of the server.
-            headers[.cacheControl] = "no-cache"
-            headers[.eTag] = file.entityTag
-            if request.hasCurrent(file.entityTag) { return Response(status: .notModified, headers: headers) }
-            headers[.contentType] = file.kind.rawValue
-            return Response(
-                status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: file.text)))
-        }
-
-        /// What keeps documents, whatever is in them, from running as a program with the rights of the user, and other pages from showing
-        /// this one as a part of theirs.
-        private static let security: HTTPFields = {
-            var headers: HTTPFields = [
-                .contentSecurityPolicy:
-                    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-                    + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-                .xContentTypeOptions: "nosniff",
-            ]
-            for (name, value) in [
-                ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
-                ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
-            ] {
-                if let name = HTTPField.Name(name) { headers[name] = value }
-            }
-            return headers
-        }()
+        return answer(.indexPage, request)
     }
+
+    @Sendable private static func file(_ request: ServerRequest) throws -> Response {
+        guard request.server.options.hasInspector, request.rest.count == 1,
+            let file = InspectorFile.all[BytewiseText(request.rest[0])]
+        else { throw HTTPFailure.notFound() }
+        return answer(file, request)
+    }
+
+    private static func answer(_ file: InspectorFile, _ request: ServerRequest) -> Response {
+        var headers = security
+        // A browser keeps the files, and asks each time whether they are still those of the server.
+        headers[.cacheControl] = "no-cache"
+        headers[.eTag] = file.entityTag
+        if request.hasCurrent(file.entityTag) { return Response(status: .notModified, headers: headers) }
+        headers[.contentType] = file.kind.rawValue
+        return Response(
+            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: file.text)))
+    }
+
+    /// What keeps documents, whatever is in them, from running as a program with the rights of the user, and other pages from showing
+    /// this one as a part of theirs.
+    private static let security: HTTPFields = {
+        var headers: HTTPFields = [
+            .contentSecurityPolicy:
+                "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            .xContentTypeOptions: "nosniff",
+        ]
+        for (name, value) in [
+            ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
+            ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+        ] {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        return headers
+    }()
+}
+
+/// A file of the inspector page. The files are texts in the program: it needs no folder next to it.
+struct InspectorFile: Sendable {
+    /// The media types of the files.
+    enum Kind: String, Sendable {
+        case page = "text/html; charset=utf-8"
+        case style = "text/css; charset=utf-8"
+        case script = "text/javascript; charset=utf-8"
+        case image = "image/svg+xml"
+    }
+
+    let name: String
+    let kind: Kind
+    let text: String
+    let entityTag: String
+
+    init(_ name: String, _ kind: Kind, _ text: String) {
+        self.name = name
+        self.kind = kind
+        self.text = text
+        entityTag = EntityTag.of(text)
+    }
+
+    /// All there are, by the names below `/_utils/`.
+    static let all: [BytewiseText: InspectorFile] = {
+        let files: [InspectorFile] = [
+            indexPage, styleSheet, icon, appScript, apiScript, domScript, jsonScript, sessionScript,
+            databasesScript, documentsScript, documentScript, queryScript, indexesScript, changesScript,
+            replicationScript,
+        ]
+        return Dictionary(files.map { (BytewiseText($0.name), $0) }, uniquingKeysWith: { first, _ in first })
+    }()
+}
 #endif

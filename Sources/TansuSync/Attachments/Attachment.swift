@@ -1,31 +1,136 @@
 #if TansuSync
-    public import Tansu
-    import TansuBSON
+public import Tansu
+import TansuBSON
 
-    extension Database {
-        /// What is known of an attachment of a document, without its bytes.
-        public struct Attachment: Sendable, Hashable {
-            let file: AttachmentFile
+extension Database {
+    /// What is known of an attachment of a document, without its bytes.
+    public struct Attachment: Sendable, Hashable {
+        let file: AttachmentFile
 
-            init(_ file: AttachmentFile) { self.file = file }
+        init(_ file: AttachmentFile) { self.file = file }
 
-            /// Its name, which no other attachment of the document has.
-            public var name: String { file.name }
+        /// Its name, which no other attachment of the document has.
+        public var name: String { file.name }
 
-            /// Its media type, such as `image/png`.
-            public var contentType: String { file.contentType }
+        /// Its media type, such as `image/png`.
+        public var contentType: String { file.contentType }
 
-            /// The number of its bytes.
-            public var length: Int64 { file.length }
+        /// The number of its bytes.
+        public var length: Int64 { file.length }
 
-            /// The number of bytes that are stored, which are less when it is compressed.
-            public var storedLength: Int64 { file.storedLength }
+        /// The number of bytes that are stored, which are less when it is compressed.
+        public var storedLength: Int64 { file.storedLength }
 
-            /// Whether the stored bytes are compressed, as those of text are.
-            public var isCompressed: Bool { file.encoding != nil }
+        /// Whether the stored bytes are compressed, as those of text are.
+        public var isCompressed: Bool { file.encoding != nil }
 
-            /// `md5-` and the MD5 of the stored bytes in base64, as CouchDB has it.
-            public var digest: String { file.digest }
+        /// `md5-` and the MD5 of the stored bytes in base64, as CouchDB has it.
+        public var digest: String { file.digest }
+    }
+}
+
+/// The collection that says which files the documents of a collection have.
+///
+/// The `_id` of each of its documents is that of the document with the files, and is declared as a reference with the
+/// delete rule `cascade`: so files go with their document, however it is removed. The reference follows when the
+/// collection is renamed, and so the collection is found by where it leads, not by its name.
+package struct AttachmentRecords {
+    /// The collection; nil when there is none yet.
+    private let records: Database.Collection<BSONDocument>?
+
+    /// Finds the files of the documents of a collection.
+    package init(of collection: String, in session: Session) throws {
+        records = try Self.name(of: collection, in: session).map { try BlobLayout.collection($0, session) }
+    }
+
+    /// The files of a document, in the order in which they were added.
+    ///
+    /// - Throws: ``AttachmentError`` of code `damaged`.
+    package func files(of id: BSONValue) throws -> [AttachmentFile] {
+        guard let document = try records?.get(id) else { return [] }
+        guard case .array(let list)? = document["files"] else {
+            throw AttachmentError(.damaged, "The list of attachments of a document is damaged")
+        }
+        return try list.map { try AttachmentFile($0.documentValue ?? [:]) }
+    }
+
+    /// Replaces the files of a document.
+    package func set(_ files: [AttachmentFile], of id: BSONValue) throws {
+        if files.isEmpty {
+            try records?.remove(id: id)
+        } else {
+            try records?.save(["_id": id, "files": BSONValue(files.map { .document($0.bson) })])
         }
     }
+
+    /// The name of the collection; nil when there is none yet.
+    package static func name(of collection: String, in session: Session) throws -> String? {
+        if let found = try leading(to: collection, session) { return found.name }
+        let info = try session.collectionInfo(BlobLayout.attachments + collection)
+        return info?.target == nil ? info?.name : nil
+    }
+
+    /// Creates the collection unless it exists. Not inside a savepoint.
+    package static func create(for collection: String, in session: Session) throws {
+        guard try leading(to: collection, session) == nil else { return }
+        let name = BlobLayout.attachments + collection
+        if let former = try session.collectionInfo(name)?.target {
+            // The collection of its name was renamed.
+            try session.renameCollection(name, to: BlobLayout.attachments + former)
+        }
+        try session.setReferences(
+            [Database.CollectionReference("_id", to: collection, onDelete: .cascade)], of: name)
+        try BlobLayout.collection(name, session).ensureIndex("blobs", on: [BlobLayout.reference: .ascending])
+    }
+
+    private static func leading(to collection: String, _ session: Session) throws -> Database.CollectionInfo? {
+        try session.referrers(to: collection).first { info in
+            info.name.utf8.starts(with: BlobLayout.attachments.utf8)
+                && info.target.map { $0.utf8.elementsEqual(collection.utf8) } ?? false
+        }
+    }
+}
+
+extension Database.CollectionInfo {
+    /// Where the `_id`s lead.
+    fileprivate var target: String? { references.first { $0.path == "_id" }?.collection }
+}
+
+/// An error of attachments.
+public struct AttachmentError: Error, Sendable, Hashable {
+    /// The kinds of errors.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// There is no document, or no attachment of that name.
+        case notFound
+        /// A name that begins with `_`, or has a zero byte.
+        case invalidName
+        /// The attachment has more bytes than the caller wants to read into memory.
+        case tooLarge
+        /// The range does not begin inside the attachment.
+        case invalidRange
+        /// Stored bytes are missing or are not what was stored.
+        case damaged
+        /// Bytes that are not gzip, although they were said to be.
+        case invalidEncoding
+        /// The writer of the attachment has ended.
+        case ended
+        /// There is not enough memory to compress or to decompress.
+        case memory
+    }
+
+    /// The kind of error.
+    public let code: Code
+    /// The description of the error.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+extension AttachmentError: CustomStringConvertible {
+    /// The message.
+    public var description: String { message }
+}
 #endif

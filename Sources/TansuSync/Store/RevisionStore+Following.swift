@@ -1,169 +1,450 @@
 #if TansuSync
-    import Tansu
-    import TansuBSON
+import Tansu
+import TansuBSON
 
-    extension RevisionStore {
-        /// Gives documents that were changed without the layer their revisions. Those whose ids cannot be on the wire get none: the others
-        /// are served, and ``ReplicatedCollection/rejectOtherIDs()`` tells the app.
-        ///
-        /// - Parameter ids: Ids of documents in the collection that may have changed.
-        func follow(_ ids: some Collection<BSONValue>) throws {
-            let pairs = ids.compactMap { id in Self.wireID(of: id).map { (wire: $0, stored: id) } }
-                .sorted { TermOrder.order($0.wire, $1.wire) == .before }
-            var start = 0
-            while start < pairs.count {
-                let batch = pairs[start..<min(start + Self.followedBatch, pairs.count)]
-                start += batch.count
-                try followBatch(Array(batch))
-            }
-        }
-
-        /// How many documents are read at a time.
-        private static let followedBatch = 2000
-
-        private func followBatch(_ batch: [(wire: String, stored: BSONValue)]) throws {
-            let found = try documents(batch.map(\.wire))
-            // An ObjectId and the text of its digits are one id on the wire: the document may have the other one by now.
-            var ids = batch.map(\.stored)
-            for (wire, id) in batch {
-                if let former = found[BytewiseText(wire)]?.storedID, former != id { ids.append(former) }
-            }
-            let stored = try storedDocuments(ids: ids)
-            var writes = PendingWrites()
-            var last: String?
-            for (wire, _) in batch {
-                if let last, TermOrder.order(last, wire) == .same { continue }
-                last = wire
-                var document = stored[BytewiseText(wire)]
-                let known = found[BytewiseText(wire)]
-                guard isChangedLocally(known, document) else { continue }
-                var record = known ?? DocumentRecord(id: wire, isObjectID: false)
-                if let id = document?.document["_id"] { record.isObjectID = id.objectIDValue != nil }
-                _ = try followLocalChange(record, &document, &writes)
-            }
-            try perform(writes)
-        }
-
-        /// Which of some documents were changed without the layer.
-        func changedLocally(_ ids: some Collection<BSONValue>) throws -> [BSONValue] {
-            let wire = ids.compactMap(Self.wireID(of:))
-            let found = try documents(wire)
-            let stored = try storedDocuments(ids: Array(ids))
-            return ids.filter { id in
-                guard let wire = Self.wireID(of: id).map({ BytewiseText($0) }) else { return true }
-                return isChangedLocally(found[wire], stored[wire])
-            }
-        }
-
-        // MARK: Comparing everything
-
-        /// Where a comparison of all documents has arrived.
-        struct Comparison: Sendable {
-            var passed: BSONValue = ""
-            var stage = Stage.texts
-
-            enum Stage: Sendable {
-                case texts
-                case objectIDs
-                case records
-                case done
-            }
-        }
-
-        /// Compares a batch of all documents and records, for a change stream that cannot say any more what has changed.
-        func compare(_ comparison: inout Comparison) throws {
-            let filter: BSONDocument = ["_id": ["$gt": comparison.passed]]
-            let hints: BSONDocument = ["$orderby": ["_id": 1], "$max": BSONValue(Self.followedBatch)]
-            switch comparison.stage {
-            case .texts, .objectIDs:
-                let ids = try documents.find(filter, hints: hints).all().compactMap { $0["_id"] }
-                try follow(ids)
-                if let last = ids.last { comparison.passed = last }
-                guard ids.count < Self.followedBatch else { return }
-                if comparison.stage == .texts {
-                    comparison.stage = .objectIDs
-                    // Below all ObjectIds that are made.
-                    comparison.passed = .objectID(.zero)
-                } else {
-                    comparison.stage = .records
-                    comparison.passed = ""
-                }
-            case .records:
-                // Documents that were removed.
-                let records = try records.find(filter, hints: hints).all().map { try DocumentRecord($0) }
-                try follow(records.filter { !$0.isDeleted && !$0.isDesignDocument }.map(\.storedID))
-                if !state.hasExactRevpos { try raiseRevpos(of: records.map(\.id)) }
-                if let last = records.last { comparison.passed = .string(last.id) }
-                if records.count < Self.followedBatch { comparison.stage = .done }
-            case .done: break
-            }
-        }
-
-        /// Gives the attachments of leaves the generations of their revisions as `revpos`.
-        ///
-        /// A client that replaces the bytes can leave the old `revpos` in the document. Earlier versions kept it, and then a replica with an
-        /// ancestor never got the new bytes: it asks for attachments with a greater `revpos` only.
-        private func raiseRevpos(of ids: [String]) throws {
-            let found = try documents(ids).values
-            let stored = try storedDocuments(ids: found.filter(\.hasFiles).map(\.storedID))
-            var writes = PendingWrites()
-            for var record in found {
-                if !record.isDeleted, let document = stored[BytewiseText(record.id)], !document.files.isEmpty {
-                    let files = document.files.map { $0.raised(to: record.winner.generation) }
-                    writes.files.append(AttachmentFile.document(of: files, id: record.storedID))
-                    record.digest = Self.digest(document.document, files)
-                    writes.records.append(try record.document())
-                }
-                for leaf in record.tree.leaves where record.isDesignDocument || leaf.revision != record.winner {
-                    guard var body = try bodies.get(Self.bodyID(record.id, leaf.revision)), body["files"] != nil else {
-                        continue
-                    }
-                    let files = try AttachmentFile.files(in: body).map { $0.raised(to: leaf.revision.generation) }
-                    body["files"] = AttachmentFile.document(of: files)["files"]
-                    writes.bodies.append(body)
-                }
-            }
-            try perform(writes)
-        }
-
-        /// Refuses documents that cannot be replicated.
-        func validateDocuments() throws {
-            var digits: [(text: String, id: ObjectID)] = []
-            let cursor = try documents.find().makeCursor()
-            defer { cursor.close() }
-            while let document = try cursor.next() {
-                let id = document["_id"] ?? .null
-                let wireID = try Self.validWireID(of: id, in: name)
-                try validate(document, wireID)
-                // Texts of this form are rare.
-                if case .string(let text) = id, let objectID = ObjectID(text) { digits.append((text, objectID)) }
-            }
-            for (text, id) in digits where text == Self.wireID(of: .objectID(id)) {
-                if try documents.get(id) != nil { throw sameID(text) }
-            }
-        }
-
-        /// The id on the wire.
-        ///
-        /// - Throws: ``ReplicationError`` when it has none.
-        static func validWireID(of id: BSONValue, in name: String) throws -> String {
-            guard let wireID = wireID(of: id) else {
-                throw ReplicationError(
-                    .unusableID,
-                    "Collection \"\(name)\" has a document with the id \(id.extendedJSON(.relaxed)); "
-                        + "ids of replicated documents are ObjectIds, or text that is not empty and does not begin with \"_\""
-                        + (id.binaryValue?.uuid == nil
-                            ? "" : "; UUIDs are stored as text with coding: .init(uuid: .string)"))
-            }
-            return wireID
-        }
-
-        /// The error for two documents that have one id on the wire.
-        func sameID(_ id: String) -> ReplicationError {
-            ReplicationError(
-                .unusableID,
-                "Collection \"\(name)\" has the document \"\(id)\" twice, as text and as an ObjectId, which are one id "
-                    + "on the wire; remove one of them")
+extension RevisionStore {
+    /// Gives documents that were changed without the layer their revisions. Those whose ids cannot be on the wire get none: the others
+    /// are served, and ``ReplicatedCollection/rejectOtherIDs()`` tells the app.
+    ///
+    /// - Parameter ids: Ids of documents in the collection that may have changed.
+    func follow(_ ids: some Collection<BSONValue>) throws {
+        let pairs = ids.compactMap { id in Self.wireID(of: id).map { (wire: $0, stored: id) } }
+            .sorted { TermOrder.order($0.wire, $1.wire) == .before }
+        var start = 0
+        while start < pairs.count {
+            let batch = pairs[start..<min(start + Self.followedBatch, pairs.count)]
+            start += batch.count
+            try followBatch(Array(batch))
         }
     }
+
+    /// How many documents are read at a time.
+    private static let followedBatch = 2000
+
+    private func followBatch(_ batch: [(wire: String, stored: BSONValue)]) throws {
+        let found = try documents(batch.map(\.wire))
+        // An ObjectId and the text of its digits are one id on the wire: the document may have the other one by now.
+        var ids = batch.map(\.stored)
+        for (wire, id) in batch {
+            if let former = found[BytewiseText(wire)]?.storedID, former != id { ids.append(former) }
+        }
+        let stored = try storedDocuments(ids: ids)
+        var writes = PendingWrites()
+        var last: String?
+        for (wire, _) in batch {
+            if let last, TermOrder.order(last, wire) == .same { continue }
+            last = wire
+            var document = stored[BytewiseText(wire)]
+            let known = found[BytewiseText(wire)]
+            guard isChangedLocally(known, document) else { continue }
+            var record = known ?? DocumentRecord(id: wire, isObjectID: false)
+            if let id = document?.document["_id"] { record.isObjectID = id.objectIDValue != nil }
+            _ = try followLocalChange(record, &document, &writes)
+        }
+        try perform(writes)
+    }
+
+    /// Which of some documents were changed without the layer.
+    func changedLocally(_ ids: some Collection<BSONValue>) throws -> [BSONValue] {
+        let wire = ids.compactMap(Self.wireID(of:))
+        let found = try documents(wire)
+        let stored = try storedDocuments(ids: Array(ids))
+        return ids.filter { id in
+            guard let wire = Self.wireID(of: id).map({ BytewiseText($0) }) else { return true }
+            return isChangedLocally(found[wire], stored[wire])
+        }
+    }
+
+    // MARK: Comparing everything
+
+    /// Where a comparison of all documents has arrived.
+    struct Comparison: Sendable {
+        var passed: BSONValue = ""
+        var stage = Stage.texts
+
+        enum Stage: Sendable {
+            case texts
+            case objectIDs
+            case records
+            case done
+        }
+    }
+
+    /// Compares a batch of all documents and records, for a change stream that cannot say any more what has changed.
+    func compare(_ comparison: inout Comparison) throws {
+        let filter: BSONDocument = ["_id": ["$gt": comparison.passed]]
+        let hints: BSONDocument = ["$orderby": ["_id": 1], "$max": BSONValue(Self.followedBatch)]
+        switch comparison.stage {
+        case .texts, .objectIDs:
+            let ids = try documents.find(filter, hints: hints).all().compactMap { $0["_id"] }
+            try follow(ids)
+            if let last = ids.last { comparison.passed = last }
+            guard ids.count < Self.followedBatch else { return }
+            if comparison.stage == .texts {
+                comparison.stage = .objectIDs
+                // Below all ObjectIds that are made.
+                comparison.passed = .objectID(.zero)
+            } else {
+                comparison.stage = .records
+                comparison.passed = ""
+            }
+        case .records:
+            // Documents that were removed.
+            let records = try records.find(filter, hints: hints).all().map { try DocumentRecord($0) }
+            try follow(records.filter { !$0.isDeleted && !$0.isDesignDocument }.map(\.storedID))
+            if !state.hasExactRevpos { try raiseRevpos(of: records.map(\.id)) }
+            if let last = records.last { comparison.passed = .string(last.id) }
+            if records.count < Self.followedBatch { comparison.stage = .done }
+        case .done: break
+        }
+    }
+
+    /// Gives the attachments of leaves the generations of their revisions as `revpos`.
+    ///
+    /// A client that replaces the bytes can leave the old `revpos` in the document. Earlier versions kept it, and then a replica with an
+    /// ancestor never got the new bytes: it asks for attachments with a greater `revpos` only.
+    private func raiseRevpos(of ids: [String]) throws {
+        let found = try documents(ids).values
+        let stored = try storedDocuments(ids: found.filter(\.hasFiles).map(\.storedID))
+        var writes = PendingWrites()
+        for var record in found {
+            if !record.isDeleted, let document = stored[BytewiseText(record.id)], !document.files.isEmpty {
+                let files = document.files.map { $0.raised(to: record.winner.generation) }
+                writes.files.append(AttachmentFile.document(of: files, id: record.storedID))
+                record.digest = Self.digest(document.document, files)
+                writes.records.append(try record.document())
+            }
+            for leaf in record.tree.leaves where record.isDesignDocument || leaf.revision != record.winner {
+                guard var body = try bodies.get(Self.bodyID(record.id, leaf.revision)), body["files"] != nil else {
+                    continue
+                }
+                let files = try AttachmentFile.files(in: body).map { $0.raised(to: leaf.revision.generation) }
+                body["files"] = AttachmentFile.document(of: files)["files"]
+                writes.bodies.append(body)
+            }
+        }
+        try perform(writes)
+    }
+
+    /// Refuses documents that cannot be replicated.
+    func validateDocuments() throws {
+        var digits: [(text: String, id: ObjectID)] = []
+        let cursor = try documents.find().makeCursor()
+        defer { cursor.close() }
+        while let document = try cursor.next() {
+            let id = document["_id"] ?? .null
+            let wireID = try Self.validWireID(of: id, in: name)
+            try validate(document, wireID)
+            // Texts of this form are rare.
+            if case .string(let text) = id, let objectID = ObjectID(text) { digits.append((text, objectID)) }
+        }
+        for (text, id) in digits where text == Self.wireID(of: .objectID(id)) {
+            if try documents.get(id) != nil { throw sameID(text) }
+        }
+    }
+
+    /// The id on the wire.
+    ///
+    /// - Throws: ``ReplicationError`` when it has none.
+    static func validWireID(of id: BSONValue, in name: String) throws -> String {
+        guard let wireID = wireID(of: id) else {
+            throw ReplicationError(
+                .unusableID,
+                "Collection \"\(name)\" has a document with the id \(id.extendedJSON(.relaxed)); "
+                    + "ids of replicated documents are ObjectIds, or text that is not empty and does not begin with \"_\""
+                    + (id.binaryValue?.uuid == nil
+                        ? "" : "; UUIDs are stored as text with coding: .init(uuid: .string)"))
+        }
+        return wireID
+    }
+
+    /// The error for two documents that have one id on the wire.
+    func sameID(_ id: String) -> ReplicationError {
+        ReplicationError(
+            .unusableID,
+            "Collection \"\(name)\" has the document \"\(id)\" twice, as text and as an ObjectId, which are one id "
+                + "on the wire; remove one of them")
+    }
+}
+
+// MARK: - Unrecorded
+
+// A collection that is not replicated is read as if it were, and nothing is stored: each document has the revision that it would get.
+// It may have ids that no replicated collection has, which are their JSON text here.
+extension RevisionStore {
+    /// A store over a collection that is not replicated.
+    convenience init(unrecorded transaction: Database.Transaction, _ name: String) throws {
+        var state = StoreState()
+        state.instance = "0"
+        try self.init(transaction, name, state)
+        isUnrecorded = true
+        self.state.documents = Int64(try documents.count())
+    }
+
+    /// The record that a document would get.
+    func newRecord(of stored: BSONDocument) throws -> DocumentRecord {
+        let id = stored["_id"] ?? .null
+        let name = try name(of: id)
+        var record = DocumentRecord(id: name, isObjectID: id.objectIDValue != nil)
+        if name != Self.wireID(of: id) { record.otherID = id }
+        let files = try AttachmentFile.files(in: attachments.get(id))
+        let revision = try RevisionDigest.revision(
+            after: nil, body: stored.wireFields, attachments: files.map(\.digestPart))
+        try record.tree.merge(RevisionPath(revision))
+        record.updateWinner()
+        record.hasFiles = !files.isEmpty
+        return record
+    }
+
+    /// What a document is called: another name for each, so that a text which is the name of another id has spaces before it there.
+    private func name(of id: BSONValue) throws -> String {
+        if case .string(let text) = id { return text }
+        if let text = Self.wireID(of: id), try documents.get(BSONValue.string(text)) == nil { return text }
+        var name = id.extendedJSON(.relaxed)
+        while try documents.get(BSONValue.string(name)) != nil { name = " " + name }
+        return name
+    }
+
+    /// The stored document that is called so.
+    func unrecorded(_ id: String) throws -> BSONDocument? {
+        let text = BSONValue.string(id)
+        if let found = try documents.get(text) { return found }
+        if let objectID = text.stringValue.flatMap({ ObjectID($0) }) { return try documents.get(objectID) }
+        guard let other = try? BSONValue(extendedJSON: id.utf8), Self.kind(other) != nil else { return nil }
+        return try documents.get(other)
+    }
+
+    /// The kinds of ids in the order of the collection, each with its least one: a query compares ids of one kind, but for the
+    /// first and the last, which are kinds of one id.
+    private static let kinds: [BSONValue] = [
+        .minKey, .double(.nan), .double(-.infinity), "", .document([:]), .binary(BSONBinary([])), .objectID(.zero),
+        false, .date(.min), .timestamp(BSONTimestamp(seconds: 0, increment: 0)),
+        .dbPointer(BSONDBPointer(collection: "", id: .zero)), .code(""), .codeWithScope(BSONCode("", scope: [:])),
+        .maxKey,
+    ]
+
+    /// The place of an id's kind; nil for what is no id.
+    private static func kind(_ id: BSONValue) -> Int? {
+        switch id {
+        case .minKey: 0
+        case .double(let number): number.isNaN ? 1 : 2
+        case .decimal128(let number): number.isNaN ? 1 : 2
+        case .int32, .int64: 2
+        case .string, .symbol: 3
+        case .document: 4
+        case .binary: 5
+        case .objectID: 6
+        case .bool: 7
+        case .date: 8
+        case .timestamp: 9
+        case .dbPointer: 10
+        case .code: 11
+        case .codeWithScope: 12
+        case .maxKey: 13
+        case .array, .null, .undefined, .regularExpression: nil
+        }
+    }
+
+    /// Refuses a document whose id cannot be on the wire.
+    ///
+    /// - Throws: ``ReplicationError`` that names it.
+    func rejectOtherIDs() throws {
+        var queries: [BSONDocument] = Self.kinds.filter { $0.objectIDValue == nil }.map { least in
+            let isOnlyOne = least == .minKey || least == .maxKey || least == ""
+            return ["_id": isOnlyOne ? ["$eq": least] : ["$gte": least]]
+        }
+        // Text that begins with "_".
+        queries.append(["_id": ["$gte": "_", "$lt": "`"]])
+        for query in queries {
+            guard let found = try documents.find(query, hints: ["$max": 1]).all().first else { continue }
+            _ = try Self.validWireID(of: found["_id"] ?? .null, in: name)
+        }
+    }
+
+    /// Queries for the documents between two ids, which are included: one for each kind.
+    private func unrecorded(from low: String?, to high: String?) throws -> [BSONDocument] {
+        func bound(_ id: String?) throws -> (kind: Int, id: BSONValue)? {
+            try id.map { id in
+                let found = try unrecorded(id)?["_id"] ?? .string(id)
+                return (Self.kind(found) ?? 0, found)
+            }
+        }
+        let (low, high) = (try bound(low), try bound(high))
+        return stride(from: low?.kind ?? 0, through: high?.kind ?? Self.kinds.count - 1, by: 1).map { kind in
+            let least = Self.kinds[kind]
+            if least == .minKey || least == .maxKey { return ["_id": least] }
+            var bounds: BSONDocument = ["$gte": least]
+            if let low, low.kind == kind { bounds["$gte"] = low.id }
+            if let high, high.kind == kind { bounds["$lte"] = high.id }
+            return ["_id": .document(bounds)]
+        }
+    }
+
+    /// The documents between two ids, which are included.
+    func unrecorded(from low: String?, to high: String?, isDescending: Bool) throws -> Records {
+        let queries: [BSONDocument] = try unrecorded(from: low, to: high)
+        let hints: BSONDocument = ["$orderby": ["_id": isDescending ? -1 : 1]]
+        let cursors = try (isDescending ? queries.reversed() : queries).map {
+            try documents.find($0, hints: hints).makeCursor()
+        }
+        return Records(cursors) { try self.newRecord(of: $0) }
+    }
+
+    /// How many documents are before an id, or after it.
+    func unrecordedCount(before id: String, isDescending: Bool) throws -> Int {
+        let queries: [BSONDocument] = try unrecorded(from: isDescending ? id : nil, to: isDescending ? nil : id)
+        let count = try queries.reduce(0) { try $0 + documents.count($1) }
+        return try unrecorded(id) == nil ? count : count - 1
+    }
+}
+
+// MARK: - Local
+
+/// What the collection has of a document.
+struct StoredDocument {
+    let document: BSONDocument
+    var files: [AttachmentFile]
+}
+
+extension RevisionStore {
+    /// What the collection has of some documents, by their ids on the wire.
+    ///
+    /// - Throws: ``ReplicationError`` when an ObjectId and the text of its digits are both there.
+    func storedDocuments(ids: [BSONValue]) throws -> [BytewiseText: StoredDocument] {
+        guard !ids.isEmpty else { return [:] }
+        let found = try documents.get(ids: ids).map { (id: $0["_id"] ?? .null, document: $0) }
+        if found.isEmpty { return [:] }
+        var files: [BSONValue: [AttachmentFile]] = [:]
+        for document in try attachments.get(ids: found.map(\.id)) {
+            if let id = document["_id"] { files[id] = try AttachmentFile.files(in: document) }
+        }
+        var stored: [BytewiseText: StoredDocument] = [:]
+        stored.reserveCapacity(found.count)
+        for (id, document) in found {
+            guard let wireID = Self.wireID(of: id) else { continue }
+            let new = StoredDocument(document: document, files: files[id] ?? [])
+            let former = stored.updateValue(new, forKey: BytewiseText(wireID))
+            if let former, former.document["_id"] != id { throw sameID(wireID) }
+        }
+        return stored
+    }
+
+    /// Whether the collection has something else than the layer has put there.
+    func isChangedLocally(_ record: DocumentRecord?, _ stored: StoredDocument?) -> Bool {
+        guard let record else { return stored != nil }
+        if record.isDesignDocument { return stored != nil }
+        guard let stored else { return record.digest != nil }
+        return record.digest != Self.digest(stored.document, stored.files)
+    }
+
+    /// Gives the net change that was made to a document without the layer its revision.
+    ///
+    /// - Parameter document: What the collection has; attachments that were added get the revision's generation.
+    /// - Returns: The record after it.
+    func followLocalChange(
+        _ record: DocumentRecord, _ document: inout StoredDocument?, _ writes: inout PendingWrites
+    ) throws -> DocumentRecord {
+        var changed = record
+        if var stored = document {
+            try validate(stored.document, record.id)
+            let parent = record.isStored ? record.winner : nil
+            let fields = stored.document.wireFields
+            let revision = try RevisionDigest.revision(
+                after: parent, body: fields, attachments: stored.files.map(\.digestPart))
+            if stored.files.contains(where: { $0.revpos <= 0 }) {
+                for index in stored.files.indices where stored.files[index].revpos <= 0 {
+                    stored.files[index].revpos = revision.generation
+                }
+                writes.files.append(AttachmentFile.document(of: stored.files, id: record.storedID))
+                document = stored
+            }
+            // The collection has the body of the parent no more.
+            if let parent, !record.isDeleted { changed.tree.forgetBody(of: parent) }
+            try changed.tree.merge(path(revision, after: parent))
+            stem(&changed.tree, record.id, &writes)
+            changed.updateWinner()
+            changed.digest = Self.digest(stored.document, stored.files)
+            changed.hasFiles = !stored.files.isEmpty
+            try placeFollowed(&changed, former: record, &writes)
+            return changed
+        }
+        // Removing a document removes its conflicts: it must not come back as one of them.
+        if !record.isDeleted { changed.tree.forgetBody(of: record.winner) }
+        var orphans: [BSONValue] = []
+        for leaf in changed.tree.leaves where !leaf.isDeleted {
+            let revision = try RevisionDigest.revision(after: leaf.revision, isDeleted: true, body: [:])
+            try changed.tree.merge(path(revision, after: leaf.revision), status: .deleted)
+            if leaf.revision != record.winner { orphans.append(Self.bodyID(record.id, leaf.revision)) }
+        }
+        state.staleBodies += Int64(orphans.count)
+        stem(&changed.tree, record.id, &writes)
+        changed.updateWinner()
+        changed.digest = nil
+        changed.hasFiles = false
+        try placeFollowed(&changed, former: record, &writes)
+        return changed
+    }
+
+    private func placeFollowed(
+        _ record: inout DocumentRecord, former: DocumentRecord, _ writes: inout PendingWrites
+    ) throws {
+        state.sequence += 1
+        record.sequence = state.sequence
+        if former.isStored {
+            if former.isDeleted { state.deletedDocuments -= 1 } else { state.documents -= 1 }
+        }
+        if record.isDeleted { state.deletedDocuments += 1 } else { state.documents += 1 }
+        record.isStored = true
+        isStateChanged = true
+        writes.records.append(try record.document())
+    }
+
+    func path(_ revision: Revision, after parent: Revision?) throws -> RevisionPath {
+        guard let parent else { return RevisionPath(revision) }
+        return try RevisionPath(revision, parent: parent)
+    }
+
+    func validate(_ document: BSONDocument, _ id: String) throws {
+        try Self.validate(document, id, in: name)
+    }
+
+    static func validate(_ document: BSONDocument, _ id: String, in name: String) throws {
+        for (key, _) in document
+        where key.utf8.first == UInt8(ascii: "_") && key != "_id" && !DocumentName.isReplicatorMember(key) {
+            throw ReplicationError(
+                .reservedField,
+                "Document \"\(id)\" of collection \"\(name)\" has the field \"\(key)\"; "
+                    + "a replicated document has no other field than \"_id\" that begins with \"_\"")
+        }
+    }
+}
+
+extension RevisionTree {
+    /// Notes that the body of a revision is not stored any more; it must get a child.
+    mutating func forgetBody(of revision: Revision) {
+        if let index = index(of: revision) { setStatus(.missing, at: index) }
+    }
+
+    /// Whether stemming can remove something: quickly, and true in some cases where it does not.
+    func mayExceed(_ limit: Int) -> Bool {
+        guard let oldest = levels.first, let newest = levels.last else { return false }
+        return newest.generation - oldest.generation >= max(1, limit) || !joins.isEmpty
+    }
+
+    /// How many of the newest revisions of a path, one after the other, have a sibling.
+    func branchings(endingAt revision: Revision) -> Int {
+        var count = 0
+        var index = index(of: revision) ?? Self.none
+        while index != Self.none {
+            let parent = nodes[Int(index)].parent
+            guard parent != Self.none, nodes[Int(parent)].childCount > 1 else { break }
+            count += 1
+            index = parent
+        }
+        return count
+    }
+
+    /// The revisions of which more than the name is known.
+    var storedRevisions: [Revision] { nodes.filter(\.status.isStored).map(\.revision) }
+}
 #endif

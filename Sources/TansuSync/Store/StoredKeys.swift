@@ -1,84 +1,168 @@
 #if TansuSync
-    import TansuBSON
+import Crypto
+import Tansu
+import TansuBSON
 
-    /// The keys of a document as the collection has them.
-    ///
-    /// The engine keeps keys that begin with `$` for operators, while JSON allows them. So `$ref` is stored as `＄ref`, with
-    /// U+FF04, and a key that begins with U+FF04 itself gets another one in front. Then `$＄ref` needs a separator, U+0001, so that it
-    /// is not stored like `＄ref`, and so does a `$` before U+0001.
-    extension BSONDocument {
-        private static let mark = "\u{FF04}"
-        private static let separator = "\u{1}"
+/// The collections of the layer. All begin with `tansu.`.
+enum StoreNames {
+    /// One document for each replicated collection.
+    static let states = "tansu.sync"
 
-        /// With the keys that the collection has.
-        var withStoredKeys: BSONDocument {
-            guard bytes.mayHaveOperator || bytes.hasMark else { return self }
-            return mappingKeys { key in
-                if key.utf8.first == UInt8(ascii: "$") {
-                    let rest = key.droppingBytes(1)
-                    let isAmbiguous =
-                        rest.utf8.starts(with: Self.mark.utf8) || rest.utf8.starts(with: Self.separator.utf8)
-                    return Self.mark + (isAmbiguous ? Self.separator : "") + rest
-                }
-                return key.utf8.starts(with: Self.mark.utf8) ? Self.mark + key : key
+    /// One record for each document that ever was.
+    static func revisions(_ name: String) -> String { "tansu.revisions.\(name)" }
+    /// Bodies that the collection does not have.
+    static func bodies(_ name: String) -> String { "tansu.bodies.\(name)" }
+    /// Documents that are not replicated.
+    static func local(_ name: String) -> String { "tansu.local.\(name)" }
+    /// The attachments of the winners.
+    static func attachments(_ name: String) -> String { "tansu.attachments.\(name)" }
+
+    /// All that belong to a replicated collection.
+    static func all(_ name: String) -> [String] {
+        [revisions(name), bodies(name), local(name), attachments(name)]
+    }
+}
+
+/// The collections of Mango's stored indexes.
+enum FindIndexNames {
+    /// The collection with one document for each stored index: how far it has followed.
+    static let states = "tansu.indexes"
+    private static let prefix = "tansu.index."
+    static let signatureLength = 16
+
+    /// The collection of an index's entries.
+    static func entries(_ signature: String, of collection: String) -> String {
+        "\(prefix)\(signature).\(suffix(of: collection))"
+    }
+
+    /// The greatest number of bytes of a name that is part of another one, for the name of a collection has at most 120.
+    private static let longest = 120 - prefix.utf8.count - signatureLength - 1
+
+    /// What stands for a replicated collection: its name, or a digest of one that is too long.
+    private static func suffix(of collection: String) -> String {
+        guard collection.utf8.count > longest else { return collection }
+        let digest = SHA256.hash(data: Array(collection.utf8))
+        return "~" + digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    /// The `_id` of an index in ``states``.
+    static func stateID(_ signature: String, of collection: String) -> BSONValue {
+        ["c": .string(collection), "i": .string(signature)]
+    }
+
+    /// The signature of the index whose entries are in a collection, if it is an index of this replicated collection.
+    static func signature(ofEntries name: String, of collection: String) -> String? {
+        guard let rest = name.dropping(prefix: prefix) else { return nil }
+        let signature = String(decoding: rest.utf8.prefix(signatureLength), as: UTF8.self)
+        return rest == "\(signature).\(suffix(of: collection))" ? signature : nil
+    }
+
+    /// Drops the entries of all indexes of a replicated collection but some.
+    static func drop(
+        _ collection: String, _ transaction: Database.Transaction, keeping signatures: [String] = []
+    ) throws {
+        for name in try transaction.collectionNames() {
+            guard let signature = signature(ofEntries: name, of: collection), !signatures.contains(signature) else {
+                continue
             }
+            try transaction.dropCollection(name)
+            try transaction.collection(states).remove(id: stateID(signature, of: collection))
         }
+    }
+}
 
-        /// With the keys that a client has given.
-        var withWireKeys: BSONDocument {
-            guard bytes.hasMark else { return self }
-            return mappingKeys { key in
-                guard key.utf8.starts(with: Self.mark.utf8) else { return key }
-                let rest = key.droppingBytes(Self.mark.utf8.count)
-                if rest.utf8.starts(with: Self.mark.utf8) { return rest }
-                return "$" + (rest.utf8.starts(with: Self.separator.utf8) ? rest.droppingBytes(1) : rest)
+/// The indexes of the design documents that were read last, so that not each query reads their definitions.
+final class FindIndexDefinitions: Sendable {
+    private let state = Locked<(revisions: [String], indexes: [Mango.Index])>(([], []))
+
+    /// Those of design documents with these revisions and ids, if they were read last.
+    func indexes(of revisions: [String]) -> [Mango.Index]? {
+        state.withLock { $0.revisions == revisions ? $0.indexes : nil }
+    }
+
+    func note(_ indexes: [Mango.Index], of revisions: [String]) {
+        state.withLock { $0 = (revisions, indexes) }
+    }
+}
+
+/// The keys of a document as the collection has them.
+///
+/// The engine keeps keys that begin with `$` for operators, while JSON allows them. So `$ref` is stored as `＄ref`, with
+/// U+FF04, and a key that begins with U+FF04 itself gets another one in front. Then `$＄ref` needs a separator, U+0001, so that it
+/// is not stored like `＄ref`, and so does a `$` before U+0001.
+extension BSONDocument {
+    private static let mark = "\u{FF04}"
+    private static let separator = "\u{1}"
+
+    /// With the keys that the collection has.
+    var withStoredKeys: BSONDocument {
+        guard bytes.mayHaveOperator || bytes.hasMark else { return self }
+        return mappingKeys { key in
+            if key.utf8.first == UInt8(ascii: "$") {
+                let rest = key.droppingBytes(1)
+                let isAmbiguous =
+                    rest.utf8.starts(with: Self.mark.utf8) || rest.utf8.starts(with: Self.separator.utf8)
+                return Self.mark + (isAmbiguous ? Self.separator : "") + rest
             }
-        }
-
-        private func mappingKeys(_ map: (String) -> String) -> BSONDocument {
-            BSONDocument(self.map { (map($0.key), $0.value.mappingKeys(map)) })
+            return key.utf8.starts(with: Self.mark.utf8) ? Self.mark + key : key
         }
     }
 
-    extension BSONValue {
-        fileprivate func mappingKeys(_ map: (String) -> String) -> BSONValue {
-            switch self {
-            case .document(let document):
-                .document(BSONDocument(document.map { (map($0.key), $0.value.mappingKeys(map)) }))
-            case .array(let array): .array(BSONArray(array.map { $0.mappingKeys(map) }))
-            default: self
-            }
+    /// With the keys that a client has given.
+    var withWireKeys: BSONDocument {
+        guard bytes.hasMark else { return self }
+        return mappingKeys { key in
+            guard key.utf8.starts(with: Self.mark.utf8) else { return key }
+            let rest = key.droppingBytes(Self.mark.utf8.count)
+            if rest.utf8.starts(with: Self.mark.utf8) { return rest }
+            return "$" + (rest.utf8.starts(with: Self.separator.utf8) ? rest.droppingBytes(1) : rest)
         }
     }
 
-    extension String {
-        /// Without its first bytes; a character may be more than these, such as "$" with an accent.
-        fileprivate func droppingBytes(_ count: Int) -> String {
-            String(decoding: utf8.dropFirst(count), as: UTF8.self)
+    private func mappingKeys(_ map: (String) -> String) -> BSONDocument {
+        BSONDocument(self.map { (map($0.key), $0.value.mappingKeys(map)) })
+    }
+}
+
+extension BSONValue {
+    fileprivate func mappingKeys(_ map: (String) -> String) -> BSONValue {
+        switch self {
+        case .document(let document):
+            .document(BSONDocument(document.map { (map($0.key), $0.value.mappingKeys(map)) }))
+        case .array(let array): .array(BSONArray(array.map { $0.mappingKeys(map) }))
+        default: self
+        }
+    }
+}
+
+extension String {
+    /// Without its first bytes; a character may be more than these, such as "$" with an accent.
+    fileprivate func droppingBytes(_ count: Int) -> String {
+        String(decoding: utf8.dropFirst(count), as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    /// Whether a key may begin with `$`: the type of its field stands before it. Quickly, and true in some cases where none does.
+    fileprivate var mayHaveOperator: Bool {
+        withUnsafeBytes { bytes in
+            for index in bytes.indices.dropFirst(5) where bytes[index] == UInt8(ascii: "$") {
+                if BSONType(rawValue: bytes[index - 1]) != nil { return true }
+            }
+            return false
         }
     }
 
-    extension [UInt8] {
-        /// Whether a key may begin with `$`: the type of its field stands before it. Quickly, and true in some cases where none does.
-        fileprivate var mayHaveOperator: Bool {
-            withUnsafeBytes { bytes in
-                for index in bytes.indices.dropFirst(5) where bytes[index] == UInt8(ascii: "$") {
-                    if BSONType(rawValue: bytes[index - 1]) != nil { return true }
-                }
-                return false
+    /// Whether U+FF04 is among the characters.
+    fileprivate var hasMark: Bool {
+        withUnsafeBufferPointer { bytes in
+            var index = 0
+            while index + 2 < bytes.count {
+                if bytes[index] == 0xEF, bytes[index + 1] == 0xBC, bytes[index + 2] == 0x84 { return true }
+                index += 1
             }
-        }
-
-        /// Whether U+FF04 is among the characters.
-        fileprivate var hasMark: Bool {
-            withUnsafeBufferPointer { bytes in
-                var index = 0
-                while index + 2 < bytes.count {
-                    if bytes[index] == 0xEF, bytes[index + 1] == 0xBC, bytes[index + 2] == 0x84 { return true }
-                    index += 1
-                }
-                return false
-            }
+            return false
         }
     }
+}
 #endif

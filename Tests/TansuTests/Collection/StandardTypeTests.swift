@@ -92,7 +92,7 @@ struct StandardTypeTests {
                 0, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude, .leastNormalMagnitude, .pi,
             ] as [Float])
         #if !(os(macOS) && arch(x86_64))
-            try check([0, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude, .pi] as [Float16])
+        try check([0, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude, .pi] as [Float16])
         #endif
         let boxes = try db.collection("boxes", of: Box<Double>.self)
         try boxes.save(Box(id: 1, value: .nan, optional: .nan, list: [.nan], keyed: [:]))

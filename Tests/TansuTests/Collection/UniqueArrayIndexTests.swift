@@ -24,7 +24,9 @@ struct UniqueArrayIndexTests {
         refuses { try tracks.ensureIndex(on: \.id, \.range, unique: true) }
         refuses { try tracks.ensureIndex(on: ["length": .ascending], unique: true) }
         refuses { _ = try db.collection("tracks", of: Track.self, indexes: [.init(on: \.range, unique: true)]) }
-        refuses { _ = try db.collection("tracks", of: Track.self, indexes: [.init(on: ["range": .ascending], unique: true)]) }
+        refuses {
+            _ = try db.collection("tracks", of: Track.self, indexes: [.init(on: ["range": .ascending], unique: true)])
+        }
         #expect(try tracks.indexes().isEmpty)
     }
 

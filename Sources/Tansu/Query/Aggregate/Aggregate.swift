@@ -129,3 +129,149 @@ extension Database.Aggregate {
         ofPath("$distinct", keyPath)
     }
 }
+
+// MARK: - Elements
+
+// Aggregates of a property in the elements of arrays: `.sum(\.lines.quantity)`.
+extension Database.Aggregate {
+    private static func ofElements<Property>(
+        _ name: String, _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Property>>
+    ) -> Self where Value: Decodable {
+        let property = ReadOnlyKeyPath(keyPath: keyPath)
+        return Self(name, { try $0.operand(property.keyPath, of: name) }) {
+            try QueryCoding.decoded($0, isComputed: name == "$sum" || name == "$avg")
+        }
+    }
+
+    /// The least value of a property in the elements of arrays; nil when there is none.
+    @_disfavoredOverload
+    public static func min<Found: Decodable>(
+        _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Found>>
+    ) -> Self where Value == Found? {
+        ofElements("$min", keyPath)
+    }
+
+    /// The greatest value of a property in the elements of arrays; nil when there is none.
+    @_disfavoredOverload
+    public static func max<Found: Decodable>(
+        _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Found>>
+    ) -> Self where Value == Found? {
+        ofElements("$max", keyPath)
+    }
+
+    /// The distinct values of a property in the elements of arrays.
+    @_disfavoredOverload
+    public static func distinct<Found: Decodable>(
+        _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Found>>
+    ) -> Self where Value == [Found] {
+        ofElements("$distinct", keyPath)
+    }
+}
+
+extension Database.Aggregate where Value: Numeric & Decodable {
+    /// The sum of a property's numbers in the elements of arrays, exact and rounded once.
+    @_disfavoredOverload
+    public static func sum(
+        _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Value>>
+    ) -> Self {
+        ofElements("$sum", keyPath)
+    }
+}
+
+extension Database.Aggregate where Value == Double? {
+    /// The mean of a property's numbers in the elements of arrays, exact and rounded once; nil when there are none.
+    @_disfavoredOverload
+    public static func average<Property>(
+        _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Property>>
+    ) -> Self {
+        ofElements("$avg", keyPath)
+    }
+}
+
+extension Database.Query {
+    /// The path of a property in the elements of arrays as the operand of an aggregate.
+    fileprivate func operand<Value>(
+        _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Value>>, of aggregate: String
+    ) throws -> BSONValue {
+        if Self.isOrdered(aggregate) { try StoredOrder.check(Value.self, codec.strategies, at: keyPath.shown) }
+        return .string(try path(of: keyPath))
+    }
+}
+
+// MARK: - ElementPath
+
+extension Database {
+    /// A property in the elements of arrays, for aggregates and distinct values: `\.lines.quantity`.
+    ///
+    /// It is the root of key paths that lead through arrays and optionals without a question mark; values are never made.
+    @dynamicMemberLookup
+    public struct ElementPath<Value>: Sendable {
+        let path: Result<FieldPath, TansuError>
+        let names: NamingScope
+
+        /// A property of the value.
+        public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> ElementPath<Member> {
+            member(of: keyPath) { $0 }
+        }
+
+        /// A property of the value where there is one.
+        public subscript<Wrapped, Member>(
+            dynamicMember keyPath: KeyPath<Wrapped, Member>
+        ) -> ElementPath<Member> where Value == Wrapped? {
+            member(of: keyPath) { $0 }
+        }
+
+        /// A property of each element.
+        public subscript<Member>(
+            dynamicMember keyPath: KeyPath<Value.QueryElement, Member>
+        ) -> ElementPath<Member> where Value: QueryArray {
+            member(of: keyPath) { $0.element }
+        }
+
+        private func member<Root, Member>(
+            of keyPath: KeyPath<Root, Member>, in place: (FieldPath) -> FieldPath
+        ) -> ElementPath<Member> {
+            let path = path.flatMap { path in
+                Result(catchingTansuError: { try names.path(of: keyPath, in: place(path)) })
+            }
+            return ElementPath<Member>(path: path, names: names)
+        }
+    }
+}
+
+extension Database.Query {
+    /// The dotted path of a property in the elements of arrays.
+    func path<Value>(
+        of keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Value>>
+    ) throws -> String {
+        let names = NamingScope(session, collection, codec.strategies)
+        let root = Database.ElementPath<Element>(path: .success(.document), names: names)
+        let path = try root[keyPath: keyPath].path.get()
+        let dotted = try FieldPath(keys: path.outer.flatMap { $0 } + path.keys).dotted()
+        try names.verify(filter)
+        return dotted
+    }
+
+    /// The distinct values of a property in the elements of arrays: `distinct(\.lines.product)`.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As `aggregate(_:)`.
+    @_disfavoredOverload
+    public func distinct<Value: Decodable & Sendable>(
+        _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Value>>
+    ) throws -> [Value] {
+        try distinct(path: path(of: keyPath))
+    }
+
+    /// The distinct values of a property in the elements of arrays: `distinct(\.lines.product)`.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    @_disfavoredOverload
+    public func distinct<Value: Decodable & Sendable>(
+        _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Value>>
+    ) async throws -> [Value] {
+        let path = try path(of: keyPath)
+        return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
+    }
+}

@@ -163,3 +163,174 @@ private final class AggregateNames {
         return "f\(number)"
     }
 }
+
+// MARK: - Async aggregates
+
+extension Database.Query {
+    /// Aggregates of all the documents.
+    ///
+    /// - Parameter aggregates: What to compute.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func aggregate<each Value: Sendable>(
+        _ aggregates: repeat Database.Aggregate<Element, each Value>
+    ) async throws -> (repeat each Value) {
+        try await session.runCancellable(.read) { try self.using($0).aggregate(repeat each aggregates) }
+    }
+
+    /// One aggregate of all the documents.
+    ///
+    /// - Parameter aggregate: What to compute.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func aggregate<Value: Sendable>(_ aggregate: Database.Aggregate<Element, Value>) async throws -> Value {
+        try await session.runCancellable(.read) { try self.using($0).aggregate(aggregate) }
+    }
+
+    /// Aggregates of groups of the documents, one group for each value of a property, in the order of the values.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The property that makes the groups.
+    ///   - aggregates: What to compute of each group.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func groups<Key: Decodable & Sendable, each Value: Sendable>(
+        by keyPath: KeyPath<Element, Key> & Sendable, _ aggregates: repeat Database.Aggregate<Element, each Value>
+    ) async throws -> [(Key, repeat each Value)] {
+        try await session.runCancellable(.read) {
+            try self.using($0).groups(by: keyPath, repeat each aggregates)
+        }
+    }
+
+    /// The distinct values of a property in the documents, in their order.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Value>) async throws -> [Value] {
+        let path = try self.path(of: keyPath)
+        return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
+    }
+
+    /// The distinct values that an optional property has.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Value?>) async throws -> [Value] {
+        let path = try self.path(of: keyPath)
+        return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
+    }
+
+    /// The distinct elements of an array property in all the documents.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, [Value]>) async throws -> [Value] {
+        let path = try self.path(of: keyPath)
+        return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
+    }
+
+    /// The distinct elements of an optional array property in all the documents.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, [Value]?>) async throws -> [Value] {
+        let path = try self.path(of: keyPath)
+        return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
+    }
+
+    /// The distinct elements of a property that is a set in all the documents.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Set<Value>>) async throws -> [Value] {
+        let path = try self.path(of: keyPath)
+        return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
+    }
+
+    /// The distinct elements of a property that is an optional set in all the documents.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Set<Value>?>) async throws -> [Value]
+    {
+        let path = try self.path(of: keyPath)
+        return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
+    }
+}
+
+// MARK: - Collection: aggregates
+
+extension Database.Collection {
+    /// The distinct values of a path in the documents that match; of an array, its elements.
+    ///
+    /// - Parameters:
+    ///   - path: The dotted path.
+    ///   - query: Which documents; all when empty.
+    ///   - hints: Options; `$skip` and `$max` apply to the values. With `$explain` it is the plan.
+    /// - Returns: The values in ascending order; of equal ones (1 and 1.0) the one inserted first.
+    /// - Throws: ``TansuError`` with `.invalidQuery`, or `.tooLarge` (values over the memory limit).
+    public func distinct(
+        _ path: String, _ query: BSONDocument = [:], hints: BSONDocument = [:]
+    ) throws -> [BSONValue] {
+        let (query, hints) = try stored(query, hints)
+        let answer = try session.engine.distinct(path, query, hints, in: name)
+        return answer["values"]?.arrayValue.map(Array.init) ?? [.document(answer)]
+    }
+
+    /// Aggregates of groups of the documents that match.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// let bySpecies = try people.aggregate(
+    ///     ["age": ["$gte": 18]],
+    ///     group: ["by": "pet.species", "fields": ["people": ["$count": true], "meanAge": ["$avg": "age"]]])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - query: Which documents; all when empty.
+    ///   - group: `by`, a path, an array of paths or `[name: path]`, without which all documents are one group; and
+    ///     `fields`, `[name: [operator: path]]` with `$count $sum $avg $min $max $first $last $distinct`.
+    ///   - hints: Options; `$orderby`, `$skip` and `$max` apply to the groups. With `$explain` it is the plan.
+    /// - Returns: A document for each group, in the order of the group keys.
+    /// - Throws: ``TansuError`` with `.invalidQuery` (the context names the member of the group), or `.tooLarge`
+    ///   (groups over the memory limit).
+    public func aggregate(
+        _ query: BSONDocument = [:], group: BSONDocument, hints: BSONDocument = [:]
+    ) throws -> [BSONDocument] {
+        let (query, _) = try stored(query, [:])
+        let answer = try session.engine.aggregate(query, group, hints, in: name)
+        return answer["groups"]?.arrayValue?.compactMap(\.documentValue) ?? [answer]
+    }
+}
+
+// MARK: - Collection: async aggregates
+
+extension Database.Collection {
+    /// The distinct values of a path in the documents that match; of an array, its elements.
+    ///
+    /// - Parameters:
+    ///   - path: The dotted path.
+    ///   - query: Which documents; all when empty.
+    ///   - hints: Options; `$skip` and `$max` apply to the values. With `$explain` it is the plan.
+    /// - Returns: The values in ascending order.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func distinct(
+        _ path: String, _ query: BSONDocument = [:], hints: BSONDocument = [:]
+    ) async throws -> [BSONValue] {
+        try await session.runCancellable(.read) { try self.using($0).distinct(path, query, hints: hints) }
+    }
+
+    /// Aggregates of groups of the documents that match.
+    ///
+    /// - Parameters:
+    ///   - query: Which documents; all when empty.
+    ///   - group: `by`, what they are grouped by, and `fields`, the aggregates.
+    ///   - hints: Options; `$orderby`, `$skip` and `$max` apply to the groups. With `$explain` it is the plan.
+    /// - Returns: A document for each group, in the order of the group keys.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func aggregate(
+        _ query: BSONDocument = [:], group: BSONDocument, hints: BSONDocument = [:]
+    ) async throws -> [BSONDocument] {
+        try await session.runCancellable(.read) {
+            try self.using($0).aggregate(query, group: group, hints: hints)
+        }
+    }
+}

@@ -97,3 +97,210 @@ extension Clause {
         }
     }
 }
+
+extension Database {
+    /// A condition of a query by key path: comparisons of fields, combined by `&&`, `||` and `!`.
+    public struct Condition: Sendable {
+        let clause: Clause
+
+        init(_ clause: Clause) {
+            self.clause = clause
+        }
+
+        /// A part of the query as a document, for operators that properties do not have:
+        /// `$0.age > 10 && .raw(["name": ["$strand": ["mike", "lena"]]])`.
+        ///
+        /// Its paths are stored names and begin in the document or, inside `contains` and `allSatisfy`, in the element.
+        ///
+        /// - Parameter query: The document; an empty one matches all.
+        public static func raw(_ query: BSONDocument) -> Condition {
+            Condition(query.isEmpty ? .constant(true) : .document(query))
+        }
+
+        /// A condition that cannot be made: the query throws the error.
+        package static func failing(_ error: any Error) -> Condition {
+            Condition(.failure(error as? TansuError ?? TansuError(.invalidQuery, failureReason(of: error))))
+        }
+
+        /// Both hold.
+        public static func && (a: Condition, b: Condition) -> Condition { Condition(a.clause && b.clause) }
+
+        /// One of the two holds, or both.
+        public static func || (a: Condition, b: Condition) -> Condition { Condition(a.clause || b.clause) }
+
+        /// It does not hold.
+        public static prefix func ! (condition: Condition) -> Condition { Condition(!condition.clause) }
+    }
+}
+
+// MARK: - Comparing
+
+/// How two values compare.
+enum Relation: Sendable {
+    case equal
+    case notEqual
+    case less
+    case lessOrEqual
+    case greater
+    case greaterOrEqual
+
+    /// The relation with its operands swapped.
+    var swapped: Relation {
+        switch self {
+        case .equal, .notEqual: self
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        }
+    }
+
+    /// Whether it asks which value is greater.
+    var isOrder: Bool { self != .equal && self != .notEqual }
+
+    func holds<Value: Comparable>(_ a: Value, _ b: Value) -> Bool {
+        switch self {
+        case .equal: a == b
+        case .notEqual: a != b
+        case .less: a < b
+        case .lessOrEqual: a <= b
+        case .greater: a > b
+        case .greaterOrEqual: a >= b
+        }
+    }
+}
+
+extension Clause {
+    /// A comparison with the meaning of Swift: nil equals nil, NaN equals nothing and is less than nothing.
+    static func compare(_ path: FieldPath, _ relation: Relation, _ value: BSONValue) -> Clause {
+        if value.hasNaN { return .constant(relation == .notEqual) }
+        switch relation {
+        case .equal: return equal(path, value)
+        case .notEqual: return !equal(path, value)
+        case .greater: return .test(path, ["$gt": value])
+        case .greaterOrEqual: return .test(path, ["$gte": value])
+        case .less: return .test(path, excludingNaN(value) + ["$lt": value])
+        case .lessOrEqual: return .test(path, excludingNaN(value) + ["$lte": value])
+        }
+    }
+
+    /// A comparison with a value that documents hold in one of several forms.
+    static func compare(_ path: FieldPath, _ relation: Relation, forms: [BSONValue]) -> Clause {
+        switch relation {
+        case .equal where forms.count > 1: isOne(path, of: forms)
+        case .notEqual where forms.count > 1: !isOne(path, of: forms)
+        default: compare(path, relation, forms[0])
+        }
+    }
+
+    /// `$eq` with an empty array would also match an array that contains one.
+    private static func equal(_ path: FieldPath, _ value: BSONValue) -> Clause {
+        value.isNull ? !isPresent(path) : .test(path, value.isEmptyArray ? ["$size": 0] : ["$eq": value])
+    }
+
+    /// In documents NaN is less than all numbers; in Swift it is not.
+    private static func excludingNaN(_ value: BSONValue) -> BSONDocument {
+        if case .double = value { ["$gte": .double(-.infinity)] } else { [:] }
+    }
+
+    /// The value is one of some.
+    static func isOne(_ path: FieldPath, of values: [BSONValue]) -> Clause {
+        let others = values.filter { !$0.hasNaN && !$0.isEmptyArray }
+        let isOther: Clause = others.isEmpty ? .constant(false) : .test(path, ["$in": BSONValue(others)])
+        return values.contains(where: \.isEmptyArray) ? isOther || equal(path, []) : isOther
+    }
+
+    /// The value exists and is not null; the first element of an array exists.
+    static func isPresent(_ path: FieldPath) -> Clause {
+        // A document in the array lacks a field "0", which $eq would take for null.
+        path.isElement ? .test(path, ["$exists": true]) : .not(.test(path, ["$eq": .null]))
+    }
+}
+
+extension BSONValue {
+    fileprivate var isEmptyArray: Bool { arrayValue?.isEmpty ?? false }
+
+    /// Whether it is NaN or an array with one, so that in Swift it does not even equal itself.
+    fileprivate var hasNaN: Bool {
+        switch self {
+        case .double(let number): number.isNaN
+        case .array(let elements): elements.contains(where: \.hasNaN)
+        default: false
+        }
+    }
+}
+
+extension BSONDocument {
+    fileprivate static func + (a: BSONDocument, b: BSONDocument) -> BSONDocument {
+        BSONDocument(a.map { ($0.key, $0.value) } + b.map { ($0.key, $0.value) })
+    }
+}
+
+// MARK: - Arrays
+
+extension Clause {
+    private static let largestCount = 100
+
+    /// The array at a path contains a value.
+    static func contains(_ path: FieldPath, _ value: BSONValue) -> Clause {
+        let isPlain =
+            switch value {
+            // A plain comparison would compare the array itself with these.
+            case .array, .null, .document: false
+            // A plain comparison does not descend into an array that is an element itself.
+            default: !path.keys.isEmpty
+            }
+        if isPlain { return compare(path, .equal, value) }
+        return .element(path, compare(path.element, .equal, value))
+    }
+
+    /// The array at a path contains a value, in one of its forms.
+    static func contains(_ path: FieldPath, forms: [BSONValue]) -> Clause {
+        forms.reduce(.constant(false)) { $0 || contains(path, $1) }
+    }
+
+    /// Compares the number of elements. Where there is no array it is nil, which is unequal to every number.
+    static func count(_ path: FieldPath, _ relation: Relation, _ count: Int) -> Clause {
+        guard count <= largestCount else {
+            return .failure(
+                TansuError(
+                    .invalidQuery,
+                    "The number of elements can be compared with at most \(largestCount); filter the results in Swift",
+                    context: path.keys.joined(separator: ".")))
+        }
+        let isArray = Clause.test(path, ["$type": "array"])
+        switch relation {
+        case .equal: return size(path, count..<count + 1)
+        case .notEqual: return !size(path, count..<count + 1)
+        case .less: return size(path, 0..<max(count, 0))
+        case .lessOrEqual: return size(path, 0..<max(count + 1, 0))
+        case .greater: return isArray && !size(path, 0..<max(count + 1, 0))
+        case .greaterOrEqual: return isArray && !size(path, 0..<max(count, 0))
+        }
+    }
+
+    /// There is an array, and some element matches a clause.
+    static func someElement(_ path: FieldPath, of type: any Any.Type, _ clause: Clause) -> Clause {
+        switch clause {
+        case _ where type is any OptionalValue.Type && clause.testsFields(at: path.depth + 1):
+            // A query tests fields only of elements that are documents, and null is none.
+            .failure(
+                TansuError(
+                    .invalidQuery,
+                    "A query cannot test properties of elements that may be nil; filter the results in Swift",
+                    context: path.keys.joined(separator: ".")))
+        case .constant(true): count(path, .greater, 0)
+        case .constant(false), .failure: clause
+        default: Clause.element(path, clause).bounded
+        }
+    }
+
+    /// There is an array, and all its elements match a clause.
+    static func allElements(_ path: FieldPath, of type: any Any.Type, _ clause: Clause) -> Clause {
+        .test(path, ["$type": "array"]) && !someElement(path, of: type, !clause)
+    }
+
+    private static func size(_ path: FieldPath, _ range: Range<Int>) -> Clause {
+        range.filter { $0 >= 0 }.reduce(.constant(false)) { $0 || .test(path, ["$size": BSONValue($1)]) }
+    }
+}

@@ -57,7 +57,8 @@ enum NamingFailure: Error {
         switch self {
         case .impossibleName: return "name it \"_id\" there"
         case .subscripted:
-            return "compare it in find { }, as in { $0.scores[\"a\"] == 1 }, or write the path in a document literal or as text,"
+            return
+                "compare it in find { }, as in { $0.scores[\"a\"] == 1 }, or write the path in a document literal or as text,"
                 + " as in [\"$set\": [\"scores.a\": 1]]"
         case .notCodable:
             return "declare it Codable, and nonisolated in a module that is isolated to the main actor, or write the"

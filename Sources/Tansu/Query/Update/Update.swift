@@ -151,7 +151,8 @@ extension Database.Update {
     )
     where Values.QueryElement: Encodable {
         let isOptional = Values.self is any OptionalValue.Type
-        add("$addToSet", keyPath, onNull: isOptional ? { .set(Self.distinct($0.documentValue?["$each"] ?? $0)) } : nil) {
+        add("$addToSet", keyPath, onNull: isOptional ? { .set(Self.distinct($0.documentValue?["$each"] ?? $0)) } : nil)
+        {
             ["$each": BSONValue(try elements.map { try QueryCoding.value(of: $0) })]
         }
     }

@@ -62,7 +62,12 @@ struct NullPropertyUpdateTests {
         try check({ $0.remove(\.marks, 1) }, { $0.marks?.removeAll { $0 == 1 } })
         try check({ $0.insert(\.names, "a", "b", "b") }, { $0.names = ($0.names ?? []).union(["a", "b"]) })
         try check({ $0.increment(\.count, by: 3) }, { $0.count = ($0.count ?? 0) + 3 })
-        try check({ $0.append(\.part?.marks, 6) }, { $0.part?.marks = ($0.part?.marks ?? []) + [6] })
+        try check(
+            { $0.append(\.part?.marks, 6) },
+            {
+                let marks = $0.part?.marks ?? []
+                $0.part?.marks = marks + [6]
+            })
     }
 
     @Test("Several of them in one update")
@@ -78,7 +83,8 @@ struct NullPropertyUpdateTests {
                 $0.marks = ($0.marks ?? []) + [2]
                 $0.names = ($0.names ?? []).union(["z"])
                 $0.count = ($0.count ?? 0) + 1
-                $0.part?.marks = ($0.part?.marks ?? []) + [8]
+                let marks = $0.part?.marks ?? []
+                $0.part?.marks = marks + [8]
             })
     }
 
