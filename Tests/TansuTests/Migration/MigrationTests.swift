@@ -157,6 +157,7 @@ struct MigrationTests {
         }
         try db.migrate(migrations)
         #expect(try db.collection("events").get(1)?["at"] == .date(5000))
+        try db.collection("events").save(["_id": 1, "at": 7])
         migrations.add("again") { step in
             try step.rewrite("events", of: Event.self, coding: BSONCodingStrategies(date: .iso8601)) { $0 as Event }
         }

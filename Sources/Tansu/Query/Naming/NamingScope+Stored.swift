@@ -136,6 +136,7 @@ extension Database.Collection {
         let isUpsert = hints["$upsert"] != nil || query["$upsert"] != nil
         let query = try scope.stored(query, isInserted: isUpsert)
         try StoredOrder.check(hints, codec.strategies)
+        try codec.checkOrder(hints)
         return (query, codec.strategies.stored(hints))
     }
 

@@ -23,6 +23,7 @@ final class NamingScope: @unchecked Sendable {
     let strategies: BSONCodingStrategies
     private let collection: String
     private var unsettled: [Unsettled] = []
+    private var sawDocuments = false
     /// The scopes of the collections that the query reaches by references.
     private var others: [NamingScope] = []
     /// The fields that the engine dates, once they were asked for.
@@ -139,9 +140,9 @@ final class NamingScope: @unchecked Sendable {
 
     /// The same in another session.
     func verify(_ filter: BSONDocument, in session: Session) throws {
-        let (names, others) = Self.lock.withLock { (self.unsettled, self.others) }
+        let (names, others, saw) = Self.lock.withLock { (self.unsettled, self.others, sawDocuments) }
         for scope in others { try scope.verify([:], in: session) }
-        guard names.contains(where: { !$0.name.isSettled }) else { return }
+        guard !saw, names.contains(where: { !$0.name.isSettled }) else { return }
         var found = documents(filter, Self.fewDocuments, in: session)
         if found.isEmpty && !filter.isEmpty { found = documents([:], Self.fewDocuments, in: session) }
         for unsettled in names where !unsettled.name.isSettled {
@@ -151,14 +152,15 @@ final class NamingScope: @unchecked Sendable {
                 throw failure.error(unsettled.keyPath)
             }
         }
+        if !found.isEmpty { Self.lock.withLock { sawDocuments = true } }
     }
 }
 
 extension NamingScope {
-    /// Whether no real value has to confirm a name any more.
+    /// Whether names were compared with documents, or need not be: a query that is kept looks again until there are some.
     var isSettled: Bool {
-        let (names, others) = Self.lock.withLock { (self.unsettled, self.others) }
-        return names.allSatisfy(\.name.isSettled) && others.allSatisfy(\.isSettled)
+        let (names, others, saw) = Self.lock.withLock { (self.unsettled, self.others, sawDocuments) }
+        return (saw || names.allSatisfy(\.name.isSettled)) && others.allSatisfy(\.isSettled)
     }
 }
 

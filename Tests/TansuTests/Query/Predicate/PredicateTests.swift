@@ -98,7 +98,7 @@ struct PredicateTests {
         rejected("Comparison", #Predicate { $0.whole > $0.id })
         rejected("CollectionIndexSubscript", #Predicate { $0.inners[index].text == "a" })
         rejected("KeyPath", #Predicate { $0.text.count > 3 })
-        rejected("KeyPath", #Predicate { $0.inners.first == nil })
+        rejected("KeyPath", #Predicate { $0.inners.last == nil })
         rejected("SequenceMinimum", #Predicate { $0.tags.min() == "a" })
         rejected("StringContainsRegex", #Predicate { $0.text.contains(/a.b/) })
         rejected("Arithmetic", #Predicate { $0.part + 1 > 3 })
