@@ -243,7 +243,7 @@ import Testing
         let failures = FailedLogins(threshold: 2, lifetime: .seconds(10)) { time.withLock { $0 } }
         try await RunningServer.run(database, options: Self.options) { server in
             let accounts = try #require(server.server.context).authenticator.accounts
-            let account = FailedLogins.Login("jan", try #require(try accounts.account("jan")))
+            let account = FailedLogins.Login("jan", try accounts.account("jan"))
             failures.add(account, from: "a")
             #expect(!failures.isLocked(account, from: "a"))
             failures.add(account, from: "a")

@@ -48,7 +48,7 @@ static tansu_status step(void *context, uint64_t *rid, const uint8_t **doc, uint
 /* may_go_on -- the other half of an index_source. */
 static tansu_status may_go_on(void *context, tansu_error *error) {
     walk *walk = context;
-    return ++walk->asked == walk->no ? error_set(error, TANSU_E_CANCELLED, "i", "no") : TANSU_OK;
+    return ++walk->asked == walk->no ? error_set(error, TANSU_E_CANCELLED, "i", "No") : TANSU_OK;
 }
 
 /* make_documents -- values that sort by few and by many bytes, that repeat, and that share long
