@@ -77,8 +77,8 @@ public final class TansuServer: Service {
             try await run(server, context)
         } catch let error as IOError {
             throw ServerError(.cannotListen, "Cannot listen at \(options.host):\(options.port): \(error.words)")
-        } catch SocketAddressError.unknown(let host, _) {
-            throw ServerError(.cannotListen, "Cannot listen at \(host): there is no such address")
+        } catch let error as SocketAddressError.UnknownHost {
+            throw ServerError(.cannotListen, "Cannot listen at \(error.host): there is no such address")
         }
     }
 

@@ -47,7 +47,7 @@ struct IndexAndCollectionTests {
         let bounded = try command.tansu("index", "list", "people.tansu", "people")
         #expect(bounded.lines.first?.contains("maxEntries") == true && bounded.output.contains("20000"))
         let none = try command.tansu(create + ["age", "--max-entries", "0"], input: [])
-        #expect(none.status == 65 && none.error.contains("maxEntries"))
+        #expect(none.status == 64 && none.error.contains("--max-entries"))
         let bad = try command.tansu(create + ["age", "--partial-filter", "{\"a\": {\"$regex\": \"x\"}}"], input: [])
         #expect(bad.status == 65 && bad.error.contains("INVALID_INDEX"))
         #expect(try command.tansu(create + ["age", "--partial-filter", "{"], input: []).status == 65)

@@ -33,12 +33,12 @@ struct OwnedCollectionTests {
     @Test("accounts are stored with the hashes of their passwords")
     func hashes() throws {
         let command = try Command()
-        let collection = #"{"$collection": {"name": "_users", "documents": {"$numberLong": "1"}, "indexes": []}}"#
+        let collection = #"{"$collection": {"name": "_users", "options": {}, "documents": {"$numberLong": "1"}, "indexes": []}}"#
         let dump = """
             {"$dump": {"format": {"$numberInt": "1"}}}
             \(collection)
             \(Self.user("dumped"))
-            { "$collection": {"name": "people", "documents": {"$numberLong": "1"}, "indexes": []}}
+            { "$collection": {"name": "people", "options": {}, "documents": {"$numberLong": "1"}, "indexes": []}}
             {"_id": "plain", "password": "pässword"}
             {"$end": {"collections": {"$numberLong": "2"}, "documents": {"$numberLong": "2"}, "indexes": {"$numberLong": "0"}}}
 
@@ -106,8 +106,7 @@ struct OwnedCollectionTests {
         #expect(!renamed.contains("people"), "\(renamed)")
         // Both have the same first revision, so this is an edit of it and no conflict.
         try command.succeed("replicate", "a.tansu/friends", "a.tansu/copy")
-        #expect(try command.tansu("get", "a.tansu", "copy", "mike").output.contains("\"n\": 2"))
-        #expect(try command.tansu("count", "a.tansu", "tansu.bodies.copy").output.contains("0"))
+        #expect(try command.tansu("get", "a.tansu", "copy", "mike").output.contains("\"n\":2"))
         try command.succeed("collections", "drop", "a.tansu", "friends", "--yes")
         let names = try command.tansu("collections", "a.tansu").output
         #expect(!names.contains("friends") && names.contains("copy"), "\(names)")

@@ -48,13 +48,13 @@ struct ReplicateTests {
         let saved = try command.tansu("save", "copy.tansu", "people", #"{"_id": "new", "n": 1}"#)
         #expect(saved.status == 0)
         let both = try command.tansu("replicate", "people.tansu/people", "copy.tansu/people", "--both")
-        #expect(both.output.contains("1 revisions copied"))
+        #expect(both.output.contains("1 revision copied"))
         #expect(try command.tansu("get", "people.tansu", "people", "new").status == 0)
 
         let selected = try command.tansu(
             "replicate", "people.tansu/people", "selected.tansu/people", "--create", "--selector",
             #"{"n": {"$gt": 0}}"#)
-        #expect(selected.output.contains("1 revisions copied"))
+        #expect(selected.output.contains("1 revision copied"))
         // Two collections of one database.
         let beside = try command.tansu("replicate", "copy.tansu/people", "copy.tansu/other", "--create")
         #expect(beside.status == 0, "\(beside.error)")

@@ -90,7 +90,7 @@ import Testing
             #expect(none.status == 200 && Self.rows(none) == [])
             if feed == "eventsource" {
                 #expect(none[header: "content-type"] == "text/event-stream" && none.text.isEmpty)
-                #expect(all.text.hasPrefix("data: {\"db_name\":") && all.text.contains("}\nid: \"1-"))
+                #expect(all.text.hasPrefix("data: {\"db_name\":") && all.text.contains("}\nid: \""))
             } else {
                 #expect(try Self.last(none) == end && Self.last(all) == end)
             }

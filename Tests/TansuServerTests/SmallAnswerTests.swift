@@ -97,8 +97,9 @@ import Testing
     func forbiddenReplication() async throws {
         try await RunningServer.run(options: Self.secured()) { (server: RunningServer) async throws in
             try await Self.makeDatabase(server, #"{"members":{"names":["bob"]},"admins":{}}"#)
-            let side = "http://anna:pw@127.0.0.1:\(server.port)/d"
-            let body = #"{"source":"\#(side)","target":"\#(side)2"}"#
+            #expect(try await server.answer("PUT", "/d2", Self.headers("root:secret")).status == 201)
+            let host = "127.0.0.1:\(server.port)"
+            let body = #"{"source":"http://anna:pw@\#(host)/d","target":"http://root:secret@\#(host)/d2"}"#
             let answer = try await server.answer("POST", "/_replicate", Self.headers("anna:pw"), body: body)
             #expect(answer.status == 403 && answer.text.contains(#""error":"forbidden""#), "\(answer.text)")
         }

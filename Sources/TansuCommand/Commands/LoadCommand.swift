@@ -60,14 +60,14 @@ struct LoadCommand: Subcommand, DatabaseTarget {
                 var check = LoadCheck(collection: collection, replicated: replicated)
                 source = try Interruption.handled { try readable(source, after: { try check.run($0, of: label) }) }
             }
-            if let collection, let codec = compression.compression {
-                try opened.database.ensureCollection(collection, compression: codec)
-            }
             let lines = AccountLines(source, collection: collection)
             // Standard input is a dump or not by its first bytes.
             var first: [UInt8]? = try lines.next()
             if collection != nil, let bytes = first, FileKind(head: Array(bytes.prefix(FileKind.headCount))) == .dump {
                 throw isDump
+            }
+            if let collection, let codec = compression.compression {
+                try opened.database.ensureCollection(collection, compression: codec)
             }
             let report = try ProgressBar.showing(label: label, counted: "line") { progress in
                 do {

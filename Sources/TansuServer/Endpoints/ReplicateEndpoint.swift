@@ -86,12 +86,12 @@ enum ReplicateEndpoint {
     private static func failure(_ error: ReplicationError, _ wanted: ReplicationRequest) -> HTTPFailure {
         switch error.code {
         case .noSuchDatabase:
-            // The error names the side that is missing.
-            let isSource = error.description.hasPrefix(
-                String(decoding: wanted.source.text.utf8.dropLast(), as: UTF8.self))
-            return HTTPFailure(
-                .internalServerError, "db_not_found",
-                "could not open \(isSource ? wanted.source.text : wanted.target.text)")
+            // The error begins with the side that is missing; the URL of one may begin with that of the other.
+            let named = [wanted.target.text, wanted.source.text].filter {
+                error.description.hasPrefix(String(decoding: $0.utf8.dropLast(), as: UTF8.self))
+            }
+            let missing = named.max { $0.utf8.count < $1.utf8.count } ?? wanted.target.text
+            return HTTPFailure(.internalServerError, "db_not_found", "could not open \(missing)")
         case .unauthorized: return HTTPFailure(.internalServerError, "unauthorized", error.description)
         case .forbidden: return .forbidden(error.description)
         default: return HTTPFailure(.internalServerError, "replication_failed", error.description)

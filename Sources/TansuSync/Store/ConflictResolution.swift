@@ -86,8 +86,7 @@ extension RevisionStore {
             other: .init(revision: other, fields: otherBody.fields),
             commonAncestor: try commonAncestor(record, record.winner, other))
         let merged: (fields: BSONDocument, attachments: [EditedAttachment])
-        let differs = try !isAnswer || !differsInDatesOnly(winnerBody, otherBody)
-        switch differs ? try resolver(conflict) : .keepWinner {
+        switch try resolver(conflict) {
         case .keepBoth: return
         case .keepWinner:
             try end(other, of: id)

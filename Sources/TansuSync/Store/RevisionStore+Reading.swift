@@ -228,21 +228,6 @@ extension RevisionStore {
         return found
     }
 
-    /// Whether the engine dates documents of the collection.
-    var isDated: Bool { get throws { try timestamps() != nil } }
-
-    /// Whether two bodies are the same but for their dates: replicas have made the same of a document, each at its own time, such
-    /// as by a delete rule or a migration.
-    func differsInDatesOnly(_ a: RevisionBody, _ b: RevisionBody) throws -> Bool {
-        guard let timestamps = try timestamps(), a.files == b.files else { return false }
-        var (one, other) = (a.fields, b.fields)
-        for field in [timestamps.created, timestamps.updated].compactMap({ $0 }) {
-            one[field] = nil
-            other[field] = nil
-        }
-        return one == other
-    }
-
     /// The fields of an edit with dates, by the rules of the engine.
     ///
     /// - Parameter former: The fields of the document that is replaced; nil when one is inserted.

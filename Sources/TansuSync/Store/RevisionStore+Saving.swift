@@ -59,15 +59,12 @@ extension RevisionStore {
                 errors[index] = errors[index] ?? refused[BytewiseText(revision.id)]
             }
         }
-        // What differs in dates only needs no resolver.
-        if let resolver = try resolver ?? (isDated ? Self.keepingBoth : nil) {
+        if let resolver {
             let conflicted = open.filter { $0.isChanged && $0.record.tree.leafCount > 1 }
             try resolvePushedConflicts(of: conflicted.map(\.record.id), resolver)
         }
         return errors
     }
-
-    private static let keepingBoth: ConflictResolver = { _ in .keepBoth }
 
     /// The positions in the order of the ids' bytes; equal ids stay in their order.
     private func order(_ ids: [String]) -> [Int] {

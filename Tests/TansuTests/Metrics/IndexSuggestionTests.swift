@@ -23,11 +23,12 @@ struct IndexSuggestionTests {
     ) throws {
         try db.collection(collection).save((0..<500).map { document($0) })
         // A report that comes while another query is being explained has no plan.
-        for _ in 0..<1000 where log.suggestions("slow find").isEmpty {
+        for _ in 0..<1000 where !log.suggestions("slow find").contains(line) {
             _ = try query.all()
             Thread.sleep(forTimeInterval: 0.005)
         }
-        #expect(Set(log.suggestions("slow find")) == [line], sourceLocation: location)
+        // A query that was made before there were documents looks at some once, which is a call of its own.
+        #expect(log.suggestions("slow find").contains(line), sourceLocation: location)
         let words = { (text: String) in text.split(whereSeparator: \.isWhitespace).joined() }
         let source = words(try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8))
         #expect(source.contains("{" + words(line) + "}"), "pasted", sourceLocation: location)
