@@ -33,7 +33,9 @@ struct OwnedCollectionTests {
     @Test("accounts are stored with the hashes of their passwords")
     func hashes() throws {
         let command = try Command()
-        let collection = #"{"$collection": {"name": "_users", "options": {}, "documents": {"$numberLong": "1"}, "indexes": []}}"#
+        let collection = """
+            {"$collection": {"name": "_users", "options": {}, "documents": {"$numberLong": "1"}, "indexes": []}}
+            """
         let dump = """
             {"$dump": {"format": {"$numberInt": "1"}}}
             \(collection)
@@ -53,7 +55,7 @@ struct OwnedCollectionTests {
         try command.succeed("update", "a.tansu", "_users", #"{"name": "other"}"#, Self.user("other"), "--replace")
         for name in ["saved", "other", "imported", "later", "loaded", "dumped"] {
             let account = try command.tansu("get", "a.tansu", "_users", "org.couchdb.user:\(name)").output
-            for member in ["derived_key", "salt", "\"iterations\": 600000", "\"pbkdf2\"", "\"type\": \"user\""] {
+            for member in ["derived_key", "salt", "\"iterations\":600000", "\"pbkdf2\"", "\"type\":\"user\""] {
                 #expect(account.contains(member), "\(name) \(member) \(account)")
             }
             #expect(!account.contains("password\":") && !account.contains("pässword"), "\(account)")
