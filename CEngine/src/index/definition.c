@@ -346,8 +346,6 @@ tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_
     index_definition *definition = calloc(1, sizeof *definition);
     if (definition == NULL)
         return error_memory(error);
-    static uint64_t serial;
-    definition->serial = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
     definition->max_entries = TANSU_DEFAULT_INDEX_ENTRIES;
     /* The options first: one says what the keys mean. */
     tansu_status status = read_options(definition, options, options_size, error);

@@ -28,9 +28,7 @@ typedef struct index_filter_calls {
 
 /* Immutable once made; shared by reference count between snapshots of the catalog. */
 typedef struct index_definition {
-    uint32_t id;     /* unique in the database, never used again once it is committed */
-    uint64_t serial; /* from 1 on, unique in the process, never used again: for what remembers
-                        something of the index and may outlive it */
+    uint32_t id; /* unique in the database, never used again once it is committed */
     bool unique;
     bool sparse; /* documents in which no path yields a value have no entry */
     bool fold; /* caseInsensitive: keys are those of the values' case foldings (bson/case_fold.h) */

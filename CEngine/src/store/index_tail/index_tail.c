@@ -186,9 +186,6 @@ tansu_status snapshot_indexes_current(const snapshot *v, tansu_error *error) {
 #define PREFETCH_AHEAD 8u
 #define PREFETCH_LINES 4u
 
-/* So few changes are not worth memory for what the documents have in common. */
-#define FEW_CHANGES 16u
-
 /* Room for so many changes is reserved before they come. */
 #define MOST_EXPECTED 65536u
 
