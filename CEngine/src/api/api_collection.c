@@ -151,12 +151,7 @@ static void write_members(writer *w, const collection_state *state) {
     writer_int64(w, "documents", (int64_t)state->count);
     size_t options = writer_open(w, "options", DOC_DOCUMENT);
     writer_bool(w, "local", state->local);
-    if (state->codec != CODEC_NONE)
-        writer_string(w, "compression", codec_name(state->codec));
-    if (state->references != NULL)
-        reference_list_write(state->references, w);
-    if (state->timestamps != NULL)
-        timestamp_fields_write(state->timestamps, w);
+    collection_write_options(state, w);
     writer_end(w, options);
 }
 

@@ -13,8 +13,6 @@
 #include "store/index_tail/index_tail.h"
 #include "store/open/states.h"
 #include "store/readers/reader_registry.h"
-#include "store/references/reference_list.h"
-#include "store/timestamps/timestamp_fields.h"
 #include "store/write_lock.h"
 #include "util/buffer.h"
 #include "util/bytes.h"
@@ -29,12 +27,7 @@ static void append_collections(writer *w, const snapshot *v) {
         size_t one = writer_open_index(w, i, DOC_DOCUMENT);
         writer_string(w, "name", state->name);
         writer_int64(w, "documents", (int64_t)state->count);
-        if (state->codec != CODEC_NONE)
-            writer_string(w, "compression", codec_name(state->codec));
-        if (state->references != NULL)
-            reference_list_write(state->references, w);
-        if (state->timestamps != NULL)
-            timestamp_fields_write(state->timestamps, w);
+        collection_write_options(state, w);
         size_t indexes = writer_open(w, "indexes", DOC_ARRAY);
         for (uint32_t k = 0; k < state->index_count; k++) {
             size_t index = writer_open_index(w, k, DOC_DOCUMENT);

@@ -104,13 +104,6 @@ static tansu_status fill(const staging *staged, int fd, bool folder, const char 
     return status;
 }
 
-/* note_nothing -- for listings that only ask whether there is a folder. */
-static bool note_nothing(void *context, const char *name) {
-    (void)context;
-    (void)name;
-    return false;
-}
-
 /* check_outside -- staging_check_outside() for the folder of a database, which restore_folder()
  * finds out. */
 static tansu_status check_outside(const fs *calls, const char *from, const char *to,
@@ -130,7 +123,7 @@ tansu_status database_restore(const char *from, const char *to, const fs *calls,
                               const index_filter_calls *filters, task *progress,
                               backup_result *result, tansu_error *error) {
     *result = (backup_result){0};
-    bool folder = calls->list(calls, from, note_nothing, NULL) == 0;
+    bool folder = fs_is_folder(calls, from);
     int fd = folder ? -1 : calls->open(calls, from, O_RDONLY | O_NONBLOCK, 0);
     if (!folder && fd < 0)
         return errno == ENOENT || errno == ENOTDIR

@@ -4,6 +4,7 @@
 #include "store/collection.h"
 
 #include "bson/document.h"
+#include "log/compressed/codec.h"
 #include "store/references/reference_list.h"
 #include "store/timestamps/timestamp_fields.h"
 #include "util/error.h"
@@ -22,6 +23,15 @@ collection_name *collection_name_new(uint32_t id, const char *text, size_t lengt
         named->text[length] = 0;
     }
     return named;
+}
+
+void collection_write_options(const collection_state *state, writer *w) {
+    if (state->codec != CODEC_NONE)
+        writer_string(w, "compression", codec_name(state->codec));
+    if (state->references != NULL)
+        reference_list_write(state->references, w);
+    if (state->timestamps != NULL)
+        timestamp_fields_write(state->timestamps, w);
 }
 
 /* What a collection takes in other places: its bytes by segment, its part of the catalog's pages,

@@ -5,6 +5,7 @@
 #ifndef TANSU_STORE_COLLECTION_H
 #define TANSU_STORE_COLLECTION_H
 
+#include "bson/writer.h"
 #include "store/snapshot.h"
 #include "tansu.h"
 
@@ -14,6 +15,10 @@ static inline bool index_waits(const collection_state *state, uint32_t number) {
     return __builtin_expect(state->tail != NULL, 0) &&
            !atomic_load_explicit(&state->current[number], memory_order_acquire);
 }
+
+/* collection_write_options -- appends compression, references and timestamps, as far as they are
+ * set: as records of the catalog and reports have them. */
+void collection_write_options(const collection_state *state, writer *w);
 
 /* collection_count -- has what a state takes beside its trees count as memory of blocks. */
 void collection_count(const collection_state *state, tree_store *trees);

@@ -118,6 +118,17 @@ bool fs_unlinked(int fd) {
     return fstat(fd, &info) == 0 && info.st_nlink == 0;
 }
 
+/* note_nothing -- ends a listing. */
+static bool note_nothing(void *context, const char *name) {
+    (void)context;
+    (void)name;
+    return false;
+}
+
+bool fs_is_folder(const fs *calls, const char *path) {
+    return calls->list(calls, path, note_nothing, NULL) == 0;
+}
+
 static int system_open(const fs *calls, const char *path, int flags, int mode) {
     int folder;
     path = anchored(calls, path, true, &folder);

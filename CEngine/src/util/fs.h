@@ -89,6 +89,9 @@ int fs_identify(const fs *calls, const char *name, fs_identity *identity);
 /* fs_unlinked -- whether an open file has no name any more. */
 bool fs_unlinked(int fd);
 
+/* fs_is_folder -- whether there is a folder at a path that can be listed; errno says why not. */
+bool fs_is_folder(const fs *calls, const char *path);
+
 /* fs_write_file -- writes a whole new file at `path` by way of `path`.new, sync and rename, so that
  * after a crash the old or the new content is there. Errors: IO, FULL, READ_ONLY. */
 tansu_status fs_write_file(const fs *calls, const char *folder, const char *name, const void *bytes,

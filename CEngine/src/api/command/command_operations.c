@@ -65,12 +65,16 @@ tansu_status command_put_document(command *c, const char *head, const tansu_buff
                : error_memory(error);
 }
 
-/* put_members -- appends the members of a document of the engine. */
-static tansu_status put_members(command *c, const tansu_buffer *document, tansu_error *error) {
-    return command_put(c, ", ") &&
-                   json_write_members(c->answer, document->data, document->size, c->canonical)
-               ? TANSU_OK
-               : error_memory(error);
+/* put_answer -- appends the members of a document that a call of the engine made, and frees it;
+ * returns the call's status if that failed. */
+static tansu_status put_answer(command *c, tansu_status status, tansu_buffer *document,
+                               tansu_error *error) {
+    if (status == TANSU_OK &&
+        (!command_put(c, ", ") ||
+         !json_write_members(c->answer, document->data, document->size, c->canonical)))
+        status = error_memory(error);
+    tansu_buffer_free(document);
+    return status;
 }
 
 /* id_document -- {"_id": value} from the member "id". */
@@ -111,16 +115,13 @@ static tansu_status save(command *c, tansu_save_mode mode, tansu_error *error) {
     tansu_status status = list_documents(c, &list, &count, error);
     if (status == TANSU_OK) {
         status = tansu_save(c->db, c->txn, collection_of(c), list, count, mode, &ids, error);
-        if (status == TANSU_OK) {
-            status = put_members(c, &ids, error);
-        } else {
+        if (status != TANSU_OK) {
             c->fault->document = error->offset;
             error->offset = -1;
         }
     }
     free(list);
-    tansu_buffer_free(&ids);
-    return status;
+    return put_answer(c, status, &ids, error);
 }
 
 /* command_save -- {"op": "save", "collection": …, "documents": […]}. */
@@ -188,9 +189,7 @@ tansu_status command_update(command *c, tansu_error *error) {
     if (status == TANSU_OK)
         status = tansu_update(c->db, c->txn, collection_of(c), value_document(query), update,
                               value_document(hints), &counts, error);
-    if (status == TANSU_OK)
-        status = put_members(c, &counts, error);
-    tansu_buffer_free(&counts);
+    status = put_answer(c, status, &counts, error);
     tansu_buffer_free(&memory);
     return status;
 }
@@ -329,10 +328,7 @@ tansu_status command_distinct(command *c, tansu_error *error) {
     tansu_status status =
         tansu_distinct(c->db, c->txn, collection_of(c), command_text(c, MEMBER_PATH),
                        value_document(query), value_document(hints), &values, error);
-    if (status == TANSU_OK)
-        status = put_members(c, &values, error);
-    tansu_buffer_free(&values);
-    return status;
+    return put_answer(c, status, &values, error);
 }
 
 /* command_aggregate -- groups and their aggregates, as "group" says. */
@@ -343,10 +339,7 @@ tansu_status command_aggregate(command *c, tansu_error *error) {
     tansu_status status =
         tansu_aggregate(c->db, c->txn, collection_of(c), value_document(query),
                         value_document(group), value_document(hints), &groups, error);
-    if (status == TANSU_OK)
-        status = put_members(c, &groups, error);
-    tansu_buffer_free(&groups);
-    return status;
+    return put_answer(c, status, &groups, error);
 }
 
 /* ---- Indexes ---- */
@@ -399,10 +392,7 @@ tansu_status command_drop_index(command *c, tansu_error *error) {
 tansu_status command_indexes(command *c, tansu_error *error) {
     tansu_buffer list = TANSU_BUFFER_INIT;
     tansu_status status = tansu_index_list(c->db, c->txn, collection_of(c), &list, error);
-    if (status == TANSU_OK)
-        status = put_members(c, &list, error);
-    tansu_buffer_free(&list);
-    return status;
+    return put_answer(c, status, &list, error);
 }
 
 /* ---- Collections ---- */
@@ -428,30 +418,21 @@ tansu_status command_rename_collection(command *c, tansu_error *error) {
 tansu_status command_collections(command *c, tansu_error *error) {
     tansu_buffer list = TANSU_BUFFER_INIT;
     tansu_status status = tansu_collection_list(c->db, c->txn, &list, error);
-    if (status == TANSU_OK)
-        status = put_members(c, &list, error);
-    tansu_buffer_free(&list);
-    return status;
+    return put_answer(c, status, &list, error);
 }
 
 /* command_collection_info -- one of them. */
 tansu_status command_collection_info(command *c, tansu_error *error) {
     tansu_buffer info = TANSU_BUFFER_INIT;
     tansu_status status = tansu_collection_info(c->db, c->txn, collection_of(c), &info, error);
-    if (status == TANSU_OK)
-        status = put_members(c, &info, error);
-    tansu_buffer_free(&info);
-    return status;
+    return put_answer(c, status, &info, error);
 }
 
 /* command_referrers -- the list of those with references to a collection. */
 tansu_status command_referrers(command *c, tansu_error *error) {
     tansu_buffer list = TANSU_BUFFER_INIT;
     tansu_status status = tansu_collection_referrers(c->db, c->txn, collection_of(c), &list, error);
-    if (status == TANSU_OK)
-        status = put_members(c, &list, error);
-    tansu_buffer_free(&list);
-    return status;
+    return put_answer(c, status, &list, error);
 }
 
 /* ---- The database ---- */
@@ -462,10 +443,7 @@ tansu_status command_dangling_references(command *c, tansu_error *error) {
     tansu_buffer result = TANSU_BUFFER_INIT;
     tansu_status status =
         tansu_dangling_references(c->db, c->txn, value_document(options), &result, error);
-    if (status == TANSU_OK)
-        status = put_members(c, &result, error);
-    tansu_buffer_free(&result);
-    return status;
+    return put_answer(c, status, &result, error);
 }
 
 /* command_stats -- statistics. */

@@ -88,19 +88,11 @@ static tansu_status rebuild(repair *r, const char *folder, tansu_error *error) {
     return status == TANSU_OK ? closed : status;
 }
 
-/* note_nothing -- for listings that only ask whether there is a folder. */
-static bool note_nothing(void *context, const char *name) {
-    (void)context;
-    (void)name;
-    return false;
-}
-
 /* check_outside -- staging_check_outside() for the folder of a database, which
  * repair_find_segments() finds out. */
 static tansu_status check_outside(const repair *r, const char *to, tansu_error *error) {
-    return r->calls->list(r->calls, r->log_folder, note_nothing, NULL) == 0
-               ? staging_check_outside(to, r->from, error)
-               : TANSU_OK;
+    return fs_is_folder(r->calls, r->log_folder) ? staging_check_outside(to, r->from, error)
+                                                 : TANSU_OK;
 }
 
 /* run -- all phases. The report is written before the database is published: nothing can fail after

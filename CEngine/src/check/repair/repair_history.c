@@ -486,7 +486,7 @@ static int by_value(const void *a, const void *b) {
 
 /* count_before -- how many frames are of an earlier commit. */
 static size_t count_before(const commit_list *list, uint64_t sequence) {
-    return bisect_u64(list->items, sizeof *list->items, 0, list->count, sequence);
+    return bisect(list->items, sizeof *list->items, 0, true, list->count, sequence);
 }
 
 /* is_twice -- whether there are several frames of a commit. */

@@ -57,12 +57,7 @@ static void append_collection(writer *w, const collection_state *state, const ta
     writer_int64(w, "id", state->id);
     writer_string(w, "name", state->name);
     writer_bool(w, "local", state->local);
-    if (state->codec != CODEC_NONE)
-        writer_string(w, "compression", codec_name(state->codec));
-    if (state->references != NULL)
-        reference_list_write(state->references, w);
-    if (state->timestamps != NULL)
-        timestamp_fields_write(state->timestamps, w);
+    collection_write_options(state, w);
     writer_binary(w, "gaps", DOC_SUBTYPE_GENERIC, gaps->data, gaps->size);
     writer_int64(w, "nextDocno", (int64_t)state->next_rid);
     writer_int64(w, "count", (int64_t)state->count);
