@@ -144,12 +144,9 @@ extension Database.Transaction {
     ///   - body: Drops it, and creates it or renames another one to it.
     package func replacing(_ collection: String, _ body: () throws -> Void) throws {
         let old = try session.collectionInfo(collection)
-        var holders = try session.referrers(to: collection)
-        holders.removeAll { $0.name.utf8.elementsEqual(collection.utf8) }
+        let holders = try session.referrers(to: collection).filter { $0.name != collection }
         for holder in holders {
-            var references = holder.references
-            references.removeAll { $0.collection.utf8.elementsEqual(collection.utf8) }
-            try setReferences(references, of: holder.name)
+            try setReferences(holder.references.filter { $0.collection != collection }, of: holder.name)
         }
         try body()
         if let old {

@@ -114,6 +114,29 @@ package final class Feed: Sendable {
         }
     }
 
+    /// Waits until `change` returns, with a heartbeat after each interval without.
+    ///
+    /// - Parameters:
+    ///   - interval: Between heartbeats; nil when there are none.
+    ///   - timeout: The longest wait without heartbeats.
+    /// - Returns: False when the feed ends instead.
+    /// - Throws: `CancellationError` when the client has left; what the closures throw.
+    package func waits(
+        heartbeatEvery interval: Duration?, timeout: Duration?, _ change: @escaping @Sendable () async throws -> Void,
+        heartbeat: () async throws -> Void
+    ) async throws -> Bool {
+        while true {
+            switch try await wait(timeout: interval ?? timeout, for: change) {
+            case .changed: return true
+            case .clientLeft: throw CancellationError()
+            case .serverStopping: return false
+            case .timedOut:
+                if interval == nil { return false }
+                try await heartbeat()
+            }
+        }
+    }
+
     fileprivate func clientLeft() {
         hasLeft.withLock { $0 = true }
         feeds.notify(id, .clientLeft)

@@ -149,24 +149,15 @@ extension ChangesFeed {
     private func wait(
         _ feed: Feed, after sequence: Int64, heartbeat: () async throws -> Void
     ) async throws -> Bool {
-        while true {
-            let event: Feed.Event
-            do {
-                event = try await feed.wait(timeout: query.heartbeat ?? query.timeout) { [collection] in
-                    try await collection.waitForChange(after: sequence)
-                }
-            } catch is ReplicationError {
-                // The database was deleted.
-                return false
-            }
-            switch event {
-            case .changed: return true
-            case .clientLeft: throw CancellationError()
-            case .serverStopping: return false
-            case .timedOut:
-                if query.heartbeat == nil { return false }
+        do {
+            return try await feed.waits(heartbeatEvery: query.heartbeat, timeout: query.timeout) { [collection] in
+                try await collection.waitForChange(after: sequence)
+            } heartbeat: {
                 try await heartbeat()
             }
+        } catch is ReplicationError {
+            // The database was deleted.
+            return false
         }
     }
 

@@ -80,19 +80,11 @@ private struct DatabaseUpdatesAnswer: Sendable {
     /// Waits for the next update; false when the answer ends.
     private func wait(_ feed: Feed?, after sequence: Int64, _ stream: inout AnswerStream) async throws -> Bool {
         guard let feed else { return false }
-        while true {
-            let event = try await feed.wait(timeout: query.heartbeat ?? query.timeout) { [updates] in
-                try await updates.waitForChange(after: sequence)
-            }
-            switch event {
-            case .changed: return true
-            case .clientLeft: throw CancellationError()
-            case .serverStopping: return false
-            case .timedOut:
-                if query.heartbeat == nil { return false }
-                try await stream.write(query.feed == .eventSource ? "event: heartbeat\ndata: \n\n" : "\n")
-                try await stream.flush()
-            }
+        return try await feed.waits(heartbeatEvery: query.heartbeat, timeout: query.timeout) { [updates] in
+            try await updates.waitForChange(after: sequence)
+        } heartbeat: {
+            try await stream.write(query.feed == .eventSource ? "event: heartbeat\ndata: \n\n" : "\n")
+            try await stream.flush()
         }
     }
 }

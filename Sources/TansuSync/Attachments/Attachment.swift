@@ -84,9 +84,8 @@ package struct AttachmentRecords {
     }
 
     private static func leading(to collection: String, _ session: Session) throws -> Database.CollectionInfo? {
-        try session.referrers(to: collection).first { info in
-            info.name.utf8.starts(with: BlobLayout.attachments.utf8)
-                && info.target.map { $0.utf8.elementsEqual(collection.utf8) } ?? false
+        try session.referrers(to: collection).first {
+            $0.name.hasPrefix(BlobLayout.attachments) && $0.target == collection
         }
     }
 }
