@@ -228,8 +228,7 @@ static void write_boot(const char *folder, const char *boot) {
     CHECK_OK(manifest_write(&fs_system, folder, &m, &call_error), &call_error);
 }
 
-/* as_closed -- makes the index files look like those of an earlier version of the library:
- * nothing in them says whether they are whole. */
+/* as_closed -- closes the index files, so that nothing in them says whether they are whole. */
 static void as_closed(const char *folder) {
     block_store *bs;
     CHECK_OK(
