@@ -22,11 +22,10 @@
 /* bisect -- BISECT by a member at that offset of items of that size; `wide`: of 64 bits. */
 static inline size_t bisect(const void *items, size_t size, size_t offset, bool wide, size_t count,
                             uint64_t key) {
-    const char *member = (const char *)items + offset;
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const void *at = member + middle * size;
+        const void *at = (const char *)items + middle * size + offset;
         if ((wide ? *(const uint64_t *)at : *(const uint32_t *)at) < key)
             low = middle + 1;
         else
