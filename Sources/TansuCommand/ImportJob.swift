@@ -111,7 +111,7 @@ final class ImportJob {
         }
         do {
             document = try OwnedCollection.stored(document, in: settings.finalName ?? collectionName)
-            if settings.isReplicated { try OpenDatabase.checkReplicable(document, in: collectionName) }
+            if settings.isReplicated { try SyncLayer.check(document, in: collectionName) }
         } catch let error as CommandError {
             return try report(RejectedDocument(line: line, message: error.message))
         }
@@ -257,7 +257,7 @@ struct LoadCheck {
         } else if collection == OpenDatabase.replicationStates {
             if let owner = document["_id"]?.stringValue { try rejectRevisions(of: owner) }
         } else if replicated.contains(BytewiseText(collection)) {
-            try OpenDatabase.checkReplicable(document, in: collection)
+            try SyncLayer.check(document, in: collection)
         }
     }
 

@@ -48,7 +48,7 @@ struct SaveCommand: Subcommand {
 
     private func checkReplicable(_ input: Input) throws {
         for (index, document) in input.documents.enumerated() {
-            do { try OpenDatabase.checkReplicable(document, in: target.collection) } catch var error as CommandError {
+            do { try SyncLayer.check(document, in: target.collection) } catch var error as CommandError {
                 error.document = index
                 error.path = input.locations[index]
                 error.remedy = "no document was saved"

@@ -52,7 +52,7 @@ struct UpdateCommand: Subcommand {
                     let result = try collection.update(query, operations, hints: hints)
                     for id in isReplicated ? result.upserted : [] {
                         if let document = try collection.get(id) {
-                            try OpenDatabase.checkReplicable(document, in: target.collection)
+                            try SyncLayer.check(document, in: target.collection)
                         }
                     }
                     return result
@@ -76,7 +76,7 @@ struct UpdateCommand: Subcommand {
             let names =
                 isRename ? fields.compactMap { $0.value.stringValue } : name == "$unset" ? [] : fields.keys.map { $0 }
             for name in names where name.prefixUntil(".") != "_id" {
-                try OpenDatabase.checkReplicable([name.prefixUntil("."): 0], in: target.collection)
+                try SyncLayer.check([name.prefixUntil("."): 0], in: target.collection)
             }
         }
     }

@@ -2,10 +2,6 @@ import Foundation
 import Tansu
 import TansuBSON
 
-#if TansuSync
-import TansuSync
-#endif
-
 /// A database that a command has opened, with its path for messages.
 struct OpenDatabase {
     enum Mode {
@@ -81,12 +77,7 @@ struct OpenDatabase {
 
     /// Drops a collection, and its revisions.
     func drop(_ name: String) throws {
-        #if TansuSync
-        if let replicated = try? ReplicatedCollection.open(name, in: database, create: false) {
-            return try replicated.drop()
-        }
-        #endif
-        try database.dropCollection(name)
+        if try !SyncLayer.drop(name, in: database) { try database.dropCollection(name) }
     }
 
     /// - Throws: `CommandError` when a collection does not exist.
@@ -233,13 +224,6 @@ extension OpenDatabase {
     /// Whether a collection is replicated.
     func isReplicated(_ collection: String) throws -> Bool {
         try database.collection(Self.replicationStates).get(collection) != nil
-    }
-
-    /// - Throws: `CommandError` for a document that the replicated collection cannot have.
-    static func checkReplicable(_ document: BSONDocument, in collection: String) throws {
-        #if TansuSync
-        do { try ReplicatedCollection.validate(document, in: collection) } catch { throw CommandError(error) }
-        #endif
     }
 
     /// Lets all documents of the collections that a load made replicated be compared with their revisions: the numbers of the commits

@@ -1,10 +1,6 @@
 import Tansu
 import TansuBSON
 
-#if TansuServer
-import TansuServer
-#endif
-
 /// What the command line leaves to the library and to the server.
 enum OwnedCollection {
     /// - Throws: `CommandError` for a collection that the library keeps, such as the revisions of a replicated one.
@@ -24,12 +20,11 @@ enum OwnedCollection {
     /// - Throws: `CommandError` when the password is no text, or this program has no server.
     static func stored(_ document: BSONDocument, in collection: String) throws -> BSONDocument {
         guard collection == accounts, let password = document["password"], !password.isNull else { return document }
-        #if TansuServer
         guard let text = password.stringValue else { throw clearPassword("The password of an account is text") }
-        return try PasswordHash(password: text).stored(in: document)
-        #else
-        throw clearPassword("This program cannot hash the passwords of accounts")
-        #endif
+        guard let hashed = try hashed(document, text) else {
+            throw clearPassword("This program cannot hash the passwords of accounts")
+        }
+        return hashed
     }
 
     /// - Throws: `CommandError` for an update that would store a password as it is.

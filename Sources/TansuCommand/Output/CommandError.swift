@@ -2,10 +2,6 @@ import Foundation
 import Tansu
 import TansuBSON
 
-#if TansuSync
-import TansuSync
-#endif
-
 /// An error of a command, with the text and the exit status for the user.
 struct CommandError: Error, Sendable, Equatable {
     /// The stable name of the error, such as "NOT_FOUND". Most are the names of the engine.
@@ -92,11 +88,11 @@ extension CommandError {
             }
         case let error as BSONError:
             self.init(code: "INVALID_JSON", message: Self.capitalized(error.description))
-        #if TansuSync
-        case let error as ReplicationError: self.init(replicating: error)
-        #endif
         default:
-            self.init(code: "INTERNAL", message: Self.capitalized(String(describing: error)), status: .software)
+            self =
+                SyncLayer.commandError(error)
+                ?? CommandError(
+                    code: "INTERNAL", message: Self.capitalized(String(describing: error)), status: .software)
         }
     }
 
@@ -105,29 +101,6 @@ extension CommandError {
         guard let first = text.first, first.isLowercase else { return text }
         return first.uppercased() + text.dropFirst()
     }
-
-    #if TansuSync
-    /// Why a collection is not replicated, or not with that document.
-    init(replicating error: ReplicationError) {
-        let (code, status): (String, CommandExitCode) =
-            switch error.code {
-            case .unreachable: ("UNREACHABLE", .temporary)
-            case .unauthorized: ("UNAUTHORIZED", .noPermission)
-            case .forbidden: ("FORBIDDEN", .noPermission)
-            case .noSuchDatabase: ("NOT_FOUND", .noInput)
-            case .invalidURL: ("INVALID_URL", .usage)
-            case .invalidOptions: ("INVALID_OPTIONS", .usage)
-            case .invalidAnswer: ("INVALID_ANSWER", .invalidInput)
-            case .corrupt: ("CORRUPT", .corrupt)
-            case .notReplicated, .unusableID, .reservedField, .refused:
-                ("NOT_REPLICABLE", .invalidInput)
-            }
-        // Swift's name of an option says nothing here.
-        let message = error.description.replacing(
-            "trustedCertificates, or --trusted-certificates of tansu", with: "--trusted-certificates")
-        self.init(code: code, message: message, status: status)
-    }
-    #endif
 }
 
 // MARK: - CommandExitCode
