@@ -25,6 +25,15 @@ extension StringProtocol {
 }
 
 extension String {
+    /// The text of bytes; `nil` when they are not UTF-8.
+    ///
+    /// The standard library's `init(validating:as:)` needs macOS 15, and Foundation's initializers drop a byte order mark.
+    package init?(utf8 bytes: some Collection<UInt8>) {
+        self.init(decoding: bytes, as: UTF8.self)
+        // What is not UTF-8 was replaced by U+FFFD.
+        guard utf8.elementsEqual(bytes) else { return nil }
+    }
+
     /// What follows a prefix, or `nil` if the text does not begin with it.
     package func dropping(prefix: String) -> String? {
         hasPrefix(prefix) ? String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self) : nil

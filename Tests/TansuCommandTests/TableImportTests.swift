@@ -36,6 +36,13 @@ struct TableImportTests {
         #expect(try documents(text, piece: piece).documents == expected)
     }
 
+    @Test("only the beginning of a file has a byte order mark: in a value it is a character", arguments: [1, 64])
+    func byteOrderMarkInValue(piece: Int) throws {
+        let text = "\u{FEFF}a,b\n\u{FEFF}x,\"\u{FEFF}y\"\n"
+        let found = try documents(text, piece: piece).documents
+        #expect(found.map(\.bytes) == [(["a": "\u{FEFF}x", "b": "\u{FEFF}y"] as BSONDocument).bytes])
+    }
+
     @Test("quotes protect separators, quotes and newlines (RFC 4180)", arguments: [1, 3, 64])
     func quotes(piece: Int) throws {
         let text = "a,\"b\"\n\"1,2\",\"3\"\"4\"\n\"5\n6\",\"\"\"\"\n7\"8,\"9\"\n"

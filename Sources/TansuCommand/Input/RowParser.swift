@@ -284,7 +284,7 @@ struct RowParser {
     }
 
     private static func text(_ bytes: some Collection<UInt8>) throws -> String {
-        guard let text = String(bytes: bytes, encoding: .utf8) else {
+        guard let text = String(utf8: bytes) else {
             throw InvalidDocument(
                 message: "The row is not valid UTF-8; name the encoding of the file with \"--encoding\"")
         }

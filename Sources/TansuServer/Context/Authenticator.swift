@@ -116,7 +116,7 @@ struct Authenticator: Sendable {
 
     /// Nil without a colon, and for `_:_`, by which browsers forget who was logged in.
     private static func basic(_ credentials: String) throws -> (name: String, password: String)? {
-        guard let data = Data(base64Encoded: credentials), let text = String(validating: data, as: UTF8.self) else {
+        guard let data = Data(base64Encoded: credentials), let text = String(utf8: data) else {
             throw HTTPFailure.badRequest("Authorization header has invalid base64 value")
         }
         let parts = text.parts(separatedBy: ":", maxSplits: 1)

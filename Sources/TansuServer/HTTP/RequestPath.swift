@@ -149,7 +149,7 @@ func percentDecoded(_ text: Substring.UTF8View) throws -> String {
 }
 
 private func validated(_ bytes: [UInt8]) throws -> String {
-    guard let text = String(validating: bytes, as: UTF8.self) else {
+    guard let text = String(utf8: bytes) else {
         throw HTTPFailure.badRequest("The URL is not valid UTF-8")
     }
     return text

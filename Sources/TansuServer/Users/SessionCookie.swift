@@ -28,7 +28,7 @@ struct SessionCookie: Sendable {
         let malformed = HTTPFailure.badRequest("Malformed AuthSession cookie. Please clear your cookies.")
         guard let bytes = Base64URL.decode(text) else { throw malformed }
         let parts = bytes.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let user = String(validating: parts[0], as: UTF8.self) else { throw malformed }
+        guard parts.count == 3, let user = String(utf8: parts[0]) else { throw malformed }
         self.user = user
         // A time that is no number is a session that has ended.
         issued = Int(String(decoding: parts[1], as: UTF8.self), radix: 16) ?? 0

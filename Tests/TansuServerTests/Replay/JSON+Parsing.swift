@@ -1,4 +1,6 @@
 #if TansuServer
+import TansuBSON
+
 extension JSON {
     /// The value that a text is; nil if it is no JSON.
     init?(_ bytes: some Sequence<UInt8>) {
@@ -85,7 +87,7 @@ extension JSON {
             while let byte = next {
                 position += 1
                 switch byte {
-                case UInt8(ascii: "\""): return String(validating: units, as: UTF8.self)
+                case UInt8(ascii: "\""): return String(utf8: units)
                 case UInt8(ascii: "\\"):
                     guard let scalar = escaped() else { return nil }
                     units += Array(String(scalar).utf8)
