@@ -2,7 +2,7 @@ import Tansu
 import TansuTestSupport
 import Testing
 
-/// The table "what may stand in what" of docs/writing.md.
+/// The table "what may stand in what" of ConcurrencyAndTransactions.md.
 @Suite("Nested transactions")
 struct TransactionNestingTests {
     private func code(_ body: () throws -> Void) -> TansuError.Code? {

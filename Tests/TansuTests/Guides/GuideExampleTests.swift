@@ -2,8 +2,7 @@ import Foundation
 import Testing
 
 /// The examples of all guides: the documentation catalogues of Tansu, TansuEJDBKit and TansuObjects, and the README. The files of
-/// this folder have every example with its exact words, compile it and run it. Code of other libraries, which is not ours to
-/// compile, is in blocks of `Swift` with a capital letter.
+/// this folder have every example with its exact words, compile it and run it.
 @Suite("The examples of the guides")
 struct GuideExampleTests {
     private static let root = URL(fileURLWithPath: #filePath)
