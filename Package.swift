@@ -136,7 +136,8 @@ let package = Package(
                 .product(
                     name: "ServiceLifecycle", package: "swift-service-lifecycle",
                     condition: .when(traits: ["TansuServer"])),
-            ]
+            ],
+            resources: [.embedInCode("Inspector/Page")]
         ),
         // The command line reads .gz files with it, and attachments of text are stored as gzip. Target names are unique across all packages of a build: a
         // plain "CZlib" would forbid that name to every package that depends on this one.

@@ -58,7 +58,7 @@ enum InspectorEndpoint {
     }()
 }
 
-/// A file of the inspector page. The files are texts in the program: it needs no folder next to it.
+/// A file of the inspector page, from the folder `Page`. The files are in the program: it needs no folder next to it.
 struct InspectorFile: Sendable {
     /// The media types of the files.
     enum Kind: String, Sendable {
@@ -73,19 +73,34 @@ struct InspectorFile: Sendable {
     let text: String
     let entityTag: String
 
-    init(_ name: String, _ kind: Kind, _ text: String) {
+    private init(_ name: String, _ kind: Kind, _ bytes: [UInt8]) {
         self.name = name
         self.kind = kind
-        self.text = text
+        text = String(decoding: bytes, as: UTF8.self)
         entityTag = EntityTag.of(text)
     }
+
+    /// The page, which loads all the others.
+    static let indexPage = InspectorFile("index.html", .page, PackageResources.index_html)
 
     /// All there are, by the names below `/_utils/`.
     static let all: [BytewiseText: InspectorFile] = {
         let files: [InspectorFile] = [
-            indexPage, styleSheet, icon, appScript, apiScript, domScript, jsonScript, sessionScript,
-            databasesScript, documentsScript, documentScript, queryScript, indexesScript, changesScript,
-            replicationScript,
+            indexPage,
+            InspectorFile("style.css", .style, PackageResources.style_css),
+            InspectorFile("icon.svg", .image, PackageResources.icon_svg),
+            InspectorFile("app.js", .script, PackageResources.app_js),
+            InspectorFile("api.js", .script, PackageResources.api_js),
+            InspectorFile("dom.js", .script, PackageResources.dom_js),
+            InspectorFile("json.js", .script, PackageResources.json_js),
+            InspectorFile("session.js", .script, PackageResources.session_js),
+            InspectorFile("databases.js", .script, PackageResources.databases_js),
+            InspectorFile("documents.js", .script, PackageResources.documents_js),
+            InspectorFile("document.js", .script, PackageResources.document_js),
+            InspectorFile("query.js", .script, PackageResources.query_js),
+            InspectorFile("indexes.js", .script, PackageResources.indexes_js),
+            InspectorFile("changes.js", .script, PackageResources.changes_js),
+            InspectorFile("replication.js", .script, PackageResources.replication_js),
         ]
         return Dictionary(files.map { (BytewiseText($0.name), $0) }, uniquingKeysWith: { first, _ in first })
     }()
