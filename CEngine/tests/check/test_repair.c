@@ -519,6 +519,41 @@ static void what_follows_a_misplaced_frame_is_no_commit(void) {
     folder_end(folder);
 }
 
+/* A misdirected write put the frame of a version over that of the newest one, where the index files
+ * name it. */
+static void a_version_that_lies_over_the_newest_one_is_older(void) {
+    char *folder = folder_new(), *other = folder_new();
+    tansu_db *db = call_open(folder);
+    save_values(db, 0, 1, 1);
+    save_values(db, 0, 1, 2);
+    inventory before, newest;
+    inventory_take(&before, db);
+    save_values(db, 0, 1, 3);
+    inventory_take(&newest, db);
+    save_values(db, 1, 2, 1);
+    call_close(db);
+    const char *segment = folder_join(folder, "log/00000001.seg");
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    file_read(segment, &bytes);
+    uint64_t from = before.documents[0].offset - FRAME_HEADER_SIZE,
+             to = newest.documents[0].offset - FRAME_HEADER_SIZE;
+    uint32_t size = load_u32(bytes.data + from + 8);
+    CHECK_INT(size, load_u32(bytes.data + to + 8));
+    file_patch(segment, to, bytes.data + from, size);
+    db = salvaged(folder, other);
+    CHECK_TEXT("{ \"_id\" : 0, \"n\" : 2 } { \"_id\" : 1, \"n\" : 1 }",
+               call_find(db, NULL, "c", "{}", NULL));
+    CHECK_INT(1, maintenance_number("lostCommits"));
+    CHECK_INT(1, maintenance_number("olderDocuments"));
+    CHECK(maintenance_contains("{\"collection\": \"c\", \"_id\": 0, \"reason\": \"older\"}"));
+    call_close(db);
+    tansu_buffer_free(&bytes);
+    inventory_free(&before);
+    inventory_free(&newest);
+    folder_end(folder);
+    folder_end(other);
+}
+
 static void a_segment_that_is_somewhere_else_is_read(void) {
     static const char *const places[] = {"log/aside/00000001.seg", "aside/00000001.seg",
                                          "log/00000001.seg.new", "log/00000009.seg"};
@@ -676,6 +711,7 @@ int main(void) {
     RUN(a_misplaced_block_costs_what_it_lies_over);
     RUN(of_two_runs_with_the_same_commits_the_longest_is_taken);
     RUN(what_follows_a_misplaced_frame_is_no_commit);
+    RUN(a_version_that_lies_over_the_newest_one_is_older);
     RUN(a_segment_that_is_somewhere_else_is_read);
     RUN(errors_leave_nothing);
     RUN(a_killed_repair_is_replaced_by_the_next);

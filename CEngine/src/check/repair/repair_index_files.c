@@ -179,18 +179,31 @@ static const repair_segment *segment_of(const repair *r, uint32_t number) {
     return NULL;
 }
 
-/* lies_in_order -- whether a record lies where it was written. */
-static bool lies_in_order(const repair *r, log_location location) {
+/* run_at -- the run that a record lies in; NULL when it lies in none. */
+static const repair_run *run_at(const repair *r, log_location location) {
     const repair_segment *s = segment_of(r, repair_number(location));
     if (s == NULL)
-        return false;
+        return NULL;
     const repair_run *runs = r->runs + s->run;
     size_t at = BISECT(runs, s->run_count, repair_run, to, repair_offset(location) + 1);
-    return at < s->run_count && runs[at].from < repair_offset(location) && runs[at].in_order;
+    return at < s->run_count && runs[at].from < repair_offset(location) ? &runs[at] : NULL;
+}
+
+/* lies_in_order -- whether a record lies where it was written. */
+static bool lies_in_order(const repair *r, log_location location) {
+    const repair_run *run = run_at(r, location);
+    return run != NULL && run->in_order;
+}
+
+/* is_misplaced -- whether a misdirected write put a whole frame there: it says nothing of what was
+ * written there. */
+static bool is_misplaced(const repair *r, log_location location) {
+    const repair_run *run = run_at(r, location);
+    return run != NULL && !run->in_order;
 }
 
 /* compare_location -- the flag for a document whose record was found at another location than the
- * one that the index files name. */
+ * one that the index files name, or there, but misplaced. */
 static tansu_status compare_location(comparison *q, uint64_t where, log_location found,
                                      log_location named, uint64_t *mark, tansu_error *error) {
     const repair *r = q->r;
@@ -200,8 +213,9 @@ static tansu_status compare_location(comparison *q, uint64_t where, log_location
     if (!repair_read_record(&q->found, found, &record, &status, error))
         return status;
     uint64_t sequence = repair_commit(r, found, record);
-    bool there =
-        repair_read_record(&q->named, named, &newest, &status, error) && newest->where == where;
+    bool there = !is_misplaced(r, named) &&
+                 repair_read_record(&q->named, named, &newest, &status, error) &&
+                 newest->where == where;
     uint64_t last = there ? repair_commit(r, named, newest) : 0;
     if (there && last == sequence)
         *mark = LOCATION_CONFIRMED;
@@ -254,7 +268,7 @@ static tansu_status compare_document(comparison *q, uint64_t rid, uint64_t word,
     uint64_t mark = LOCATION_CONFIRMED;
     if ((word & LOCATION_DELETED) != 0) {
         mark = LOCATION_DELETED;
-    } else if ((word & LOCATION_MASK) != (found & LOCATION_MASK)) {
+    } else if ((word & LOCATION_MASK) != (found & LOCATION_MASK) || is_misplaced(r, found)) {
         tansu_status status = compare_location(q, where, found, word, &mark, error);
         if (status != TANSU_OK)
             return status;
