@@ -2,7 +2,7 @@
  * main.c -- one hot path of the engine at a time, on fixed documents, for a tool that counts
  * instructions.
  *
- * `.ci/check-instructions` runs this under callgrind, which counts only what happens inside
+ * `Benchmarks/run-instructions` runs this under callgrind, which counts only what happens inside
  * measured(): filling the database before is not counted, nor are other threads. The program
  * prints how many operations it measured; the script divides.
  */
