@@ -1,8 +1,8 @@
 /*
  * api/api_database.c -- opening, closing, syncing and checkpoints.
  */
+#include "api/handles.h"
 #include "api/session.h"
-#include "api/slow_log.h"
 #include "compact/compact.h"
 #include "feed/feed.h"
 #include "query/plan/partial_filter.h"
@@ -28,11 +28,9 @@ tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error
     tansu_options whole;
     tansu_status status = options_complete(options, &whole, error);
     if (status == TANSU_OK)
-        status = database_open(&whole, &fs_system, &query_filters, (database **)db, error);
-    if (status == TANSU_OK) {
-        slow_log_set(db_inner(*db), &whole);
+        status = handle_open(&whole, &fs_system, &query_filters, db, error);
+    if (status == TANSU_OK)
         compact_enable(db_inner(*db));
-    }
     return status;
 }
 
@@ -48,16 +46,16 @@ tansu_status tansu_shutdown(tansu_db *db, tansu_error *error) {
     if (db == NULL || handle_inherited(db_inner(db)))
         return TANSU_OK;
     database *d = db_inner(db);
-    pthread_mutex_lock(&d->state_mutex);
-    uint64_t handles = d->states == NULL ? d->handles : states_handles(d);
+    pthread_mutex_lock(&d->mutex);
+    uint64_t handles = d->states.all == NULL ? d->handles.count : states_handles(d);
     if (handles == 0)
-        __atomic_store_n(&d->closing, true, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&d->state_mutex);
+        __atomic_store_n(&d->handles.closing, true, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&d->mutex);
     if (handles != 0)
-        return error_set(error, TANSU_E_BUSY, d->folder,
+        return error_set(error, TANSU_E_BUSY, d->files.folder,
                          "%llu transactions, cursors or feeds are open; end them first",
                          (unsigned long long)handles);
-    if (d->states == NULL)
+    if (d->states.all == NULL)
         return database_close(d, error);
     states_close(d);
     return TANSU_OK;
@@ -67,13 +65,13 @@ void tansu_close(tansu_db *db) {
     if (db == NULL || handle_inherited(db_inner(db)))
         return;
     database *d = db_inner(db);
-    pthread_mutex_lock(&d->state_mutex);
-    d->handles++; /* so that the last handle of others does not free the database meanwhile */
-    __atomic_store_n(&d->closing, true, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&d->state_mutex);
+    pthread_mutex_lock(&d->mutex);
+    d->handles.count++; /* so that the last handle of others does not free the database meanwhile */
+    __atomic_store_n(&d->handles.closing, true, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&d->mutex);
     session_end_all(db);
     commit_wait_wake(d);
-    if (d->states != NULL)
+    if (d->states.all != NULL)
         states_close(d);
     handle_release(d);
 }
@@ -93,7 +91,7 @@ tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
         return null_argument("db", error);
     database *d = db_inner(db);
     tansu_status status = handle_check_process(d, error);
-    if (status != TANSU_OK || d->read_only)
+    if (status != TANSU_OK || d->options.read_only)
         return status;
     status = folder_check(d, error);
     if (status != TANSU_OK)
@@ -102,7 +100,7 @@ tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
     uint64_t sequence = v->sequence;
     snapshot_release(d, v);
     if (log_failed(d->log))
-        return error_set(error, TANSU_E_SYNC_FAILED, d->folder,
+        return error_set(error, TANSU_E_SYNC_FAILED, d->files.folder,
                          "An earlier sync failed; close the database and open it again");
     status = log_sync(d->log, sequence, error);
     /* Those who made these commits may not have got as far. */

@@ -1,7 +1,7 @@
 /*
  * api/api_index.c -- creating, dropping and listing indexes.
  */
-#include "api/slow_log.h"
+#include "api/handles.h"
 #include "bson/writer.h"
 #include "query/plan/partial_filter.h"
 #include "store/collection.h"
@@ -123,7 +123,7 @@ static tansu_status create_declared(tansu_db *db, tansu_txn *txn, const char *co
     bool exists, has;
     index_definition *definition;
     tansu_status status = is_there(db, txn, collection, declared, &exists, &has, error);
-    if (status != TANSU_OK || has || db_inner(db)->read_only)
+    if (status != TANSU_OK || has || db_inner(db)->options.read_only)
         return status;
     status = index_definition_copy(declared, &query_filters, &definition, error);
     if (status != TANSU_OK)
@@ -153,11 +153,12 @@ tansu_status tansu_index_declare(tansu_db *db, tansu_txn *txn, const char *colle
     database *inner = db_inner(db);
     status = handle_acquire(inner, error);
     if (status == TANSU_OK) {
-        status = declared_indexes_add(inner, collection, definition, &added, error);
+        status = declared_indexes_add(&inner->declared, inner->filters, collection, definition,
+                                      &added, error);
         if (status == TANSU_OK)
             status = create_declared(db, txn, collection, definition, progress, context, error);
         if (status != TANSU_OK && added)
-            declared_indexes_remove(inner, collection, definition);
+            declared_indexes_remove(&inner->declared, collection, definition);
         handle_release(inner);
     }
     index_definition_free(definition);

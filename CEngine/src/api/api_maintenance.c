@@ -2,7 +2,6 @@
  * api/api_maintenance.c -- compaction on demand, verification, and repair.
  */
 #include "api/handles.h"
-#include "api/slow_log.h"
 #include "backup/backup.h"
 #include "bson/writer.h"
 #include "check/repair/repair.h"
@@ -290,7 +289,7 @@ static tansu_status check_target(const tansu_options *target, tansu_error *error
 static tansu_status copy_to(database *from, const tansu_options *target, task *progress,
                             database **result, tansu_error *error) {
     database *to = NULL;
-    tansu_status status = database_open(target, from->calls, &query_filters, &to, error);
+    tansu_status status = database_open(target, from->files.calls, &query_filters, &to, error);
     if (status != TANSU_OK)
         return status;
     snapshot *v = snapshot_acquire(from);
@@ -317,8 +316,8 @@ static tansu_status copy_to(database *from, const tansu_options *target, task *p
  * empty folder may be there. */
 static tansu_status copy_to_folder(database *from, const tansu_options *target, task *progress,
                                    database **result, tansu_error *error) {
-    const fs *calls = from->calls;
-    tansu_status status = staging_check_outside(target->path, from->folder, error);
+    const fs *calls = from->files.calls;
+    tansu_status status = staging_check_outside(target->path, from->files.folder, error);
     if (status != TANSU_OK)
         return status;
     bool emptied = calls->rmdir(calls, target->path) == 0;
@@ -360,10 +359,6 @@ static tansu_status clone_database(database *from, const tansu_options *target, 
     if (status == TANSU_OK)
         status = folder ? copy_to_folder(from, target, progress, copy, error)
                         : copy_to(from, target, progress, copy, error);
-    if (status == TANSU_OK) {
-        slow_log_set(*copy, target);
-        compact_enable(*copy);
-    }
     return status;
 }
 
@@ -380,7 +375,19 @@ tansu_status tansu_clone(tansu_db *db, const tansu_options *target, tansu_progre
     if (status != TANSU_OK)
         return status;
     task t = {.progress = progress, .context = context};
-    status = clone_database(d, &whole, &t, (database **)copy, error);
+    tansu_db *handle;
+    database *inner;
+    status = handle_new(&whole, &handle, error);
+    if (status == TANSU_OK) {
+        status = clone_database(d, &whole, &t, &inner, error);
+        if (status == TANSU_OK) {
+            handle_attach(handle, inner);
+            compact_enable(inner);
+            *copy = handle;
+        } else {
+            handle_free(handle);
+        }
+    }
     handle_release(d);
     return status;
 }

@@ -2,7 +2,6 @@
  * api/api_query.c -- distinct values and groups.
  */
 #include "api/handles.h"
-#include "api/slow_log.h"
 #include "query/aggregate/aggregate.h"
 #include "query/query.h"
 #include "util/buffer.h"

@@ -1,7 +1,7 @@
 /*
  * api/api_read.c -- reading documents: by id, with a cursor, counting them, explaining a query.
  */
-#include "api/slow_log.h"
+#include "api/handles.h"
 #include "bson/value.h"
 #include "bson/writer.h"
 #include "query/util/deadline.h"

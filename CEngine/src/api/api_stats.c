@@ -79,10 +79,10 @@ static void append_reader(void *context, const reader_report *reader) {
 
 /* append_readers -- who reads the database beside its writer, if somebody does. */
 static void append_readers(writer *w, const database *db) {
-    if (db->store != TANSU_STORE_PERSISTENT)
+    if (db->options.store != TANSU_STORE_PERSISTENT)
         return;
     reader_list l = {.w = w, .removals = log_follow_removals(db->log).bytes};
-    readers_list(db->calls, db->folder, append_reader, &l);
+    readers_list(db->files.calls, db->files.folder, append_reader, &l);
     if (l.count != 0)
         writer_end(w, l.list);
 }
@@ -113,21 +113,21 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
     writer w = {.out = result};
     result->size = 0;
     size_t stats = writer_begin(&w);
-    if (d->folder != NULL)
-        writer_string(&w, "path", d->folder);
-    writer_string(&w, "store", stores[d->store]);
-    writer_string(&w, "durability", levels[d->durability]);
-    writer_bool(&w, "readOnly", d->read_only);
-    if (d->concurrent) {
+    if (d->files.folder != NULL)
+        writer_string(&w, "path", d->files.folder);
+    writer_string(&w, "store", stores[d->options.store]);
+    writer_string(&w, "durability", levels[d->options.durability]);
+    writer_bool(&w, "readOnly", d->options.read_only);
+    if (d->options.concurrent) {
         states_statistics counted = states_measure(db_inner(db));
         writer_bool(&w, "allowWriter", true);
-        writer_bool(&w, "follow", db_inner(db)->follow);
+        writer_bool(&w, "follow", db_inner(db)->options.follow);
         writer_int64(&w, "refreshes", (int64_t)counted.refreshes);
         writer_int64(&w, "reopenings", (int64_t)counted.replacements);
     }
     writer_int32(&w, "format", LOG_FORMAT);
     writer_int64(&w, "sequence", (int64_t)v->sequence);
-    append_counter(&w, "checkpointSequence", &d->checkpoint_sequence);
+    append_counter(&w, "checkpointSequence", &d->checkpoints.sequence);
     append_collections(&w, v);
     writer_int64(&w, "logBytes", (int64_t)log.bytes);
     writer_int64(&w, "logSegments", log.segments);
@@ -136,16 +136,16 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
         writer_int64(&w, "compressedFromBytes", (int64_t)log.images);
     }
     writer_int64(&w, "deadBytes", (int64_t)compact_dead(d));
-    append_counter(&w, "compactions", &d->compactions);
+    append_counter(&w, "compactions", &d->compactor.compactions);
     writer_int64(&w, "indexFileBytes", d->bs == NULL ? 0 : (int64_t)block_store_size(d->bs));
     writer_int64(&w, "indexMemoryBytes", (int64_t)tree_store_memory(d->trees));
     writer_int64(&w, "indexDirtyBytes", (int64_t)tree_store_dirty(d->trees));
-    append_counter(&w, "writeStalls", &d->write_stalls);
-    append_counter(&w, "writeStallMicroseconds", &d->write_stall_us);
+    append_counter(&w, "writeStalls", &d->eviction.write_stalls);
+    append_counter(&w, "writeStallMicroseconds", &d->eviction.write_stall_us);
     append_snapshots(&w, d);
     append_readers(&w, d);
-    if (d->rebuilt[0] != 0)
-        writer_string(&w, "indexesRebuilt", d->rebuilt);
+    if (d->checkpoints.rebuilt[0] != 0)
+        writer_string(&w, "indexesRebuilt", d->checkpoints.rebuilt);
     if (index_files_damaged(d))
         writer_bool(&w, "indexesDamaged", true);
     bool done = writer_finish(&w, stats);

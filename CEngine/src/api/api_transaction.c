@@ -2,7 +2,6 @@
  * api/api_transaction.c -- transactions.
  */
 #include "api/handles.h"
-#include "api/slow_log.h"
 #include "store/handle.h"
 #include "store/open/states.h"
 #include "store/write_lock.h"
@@ -34,7 +33,7 @@ tansu_status tansu_txn_prepare(tansu_db *db, tansu_txn_mode mode, tansu_durabili
     }
     t->db = d;
     t->mode = mode;
-    t->durability = durability == TANSU_DURABILITY_DEFAULT ? d->durability : durability;
+    t->durability = durability == TANSU_DURABILITY_DEFAULT ? d->options.durability : durability;
     *txn = t;
     return TANSU_OK;
 }
@@ -151,7 +150,7 @@ static tansu_status commit(tansu_txn *txn, uint64_t *sequence, tansu_error *erro
 }
 
 tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *error) {
-    const slow_log timer = slow_log_begin(txn == NULL ? NULL : (const tansu_db *)txn->db->root);
+    const slow_log timer = slow_log_begin(txn == NULL ? NULL : txn->db->root->handle);
     return slow_log_end(&timer, TANSU_LOG_COMMIT, commit(txn, sequence, error), NULL,
                         TANSU_NO_DOCUMENT);
 }

@@ -1,7 +1,7 @@
 /*
  * api/api_update.c -- updating documents by a query: in one commit, with counts of the result.
  */
-#include "api/slow_log.h"
+#include "api/handles.h"
 
 #include "bson/writer.h"
 #include "query/update/update.h"

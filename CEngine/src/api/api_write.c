@@ -1,7 +1,7 @@
 /*
  * api/api_write.c -- saving and removing documents.
  */
-#include "api/slow_log.h"
+#include "api/handles.h"
 #include "bson/writer.h"
 #include "query/update/update.h"
 #include "rules/delete_rules.h"

@@ -1,12 +1,61 @@
 /*
- * api/handles.c -- beginning and ending what a call reads or writes in.
+ * api/handles.c -- public handles, beginning and ending what a call reads or writes in, and
+ * reporting slow operations.
  */
 #include "api/handles.h"
 
+#include "bson/json/json.h"
 #include "store/handle.h"
 #include "store/open/states.h"
 #include "store/write_lock.h"
+#include "util/buffer.h"
 #include "util/error.h"
+
+#include <stdlib.h>
+
+/* ---- Handles ---- */
+
+tansu_status handle_new(const tansu_options *options, tansu_db **db, tansu_error *error) {
+    *db = calloc(1, sizeof **db);
+    if (*db == NULL)
+        return error_memory(error);
+    if (options->slow_operation_ms != 0)
+        (*db)->slow_log = (slow_log){.function = options->log,
+                                     .context = options->log_context,
+                                     .milliseconds = options->slow_operation_ms};
+    return TANSU_OK;
+}
+
+void handle_free(tansu_db *db) {
+    free(db->sessions.items);
+    free(db);
+}
+
+void handle_attach(tansu_db *db, database *inner) {
+    db->inner = inner;
+    inner->handle = db;
+    inner->free_handle = handle_free;
+}
+
+tansu_status handle_open(const tansu_options *options, const fs *calls,
+                         const index_filter_calls *filters, tansu_db **db, tansu_error *error) {
+    database *inner = NULL;
+    *db = NULL;
+    tansu_db *handle;
+    tansu_status status = handle_new(options, &handle, error);
+    if (status != TANSU_OK)
+        return status;
+    status = database_open(options, calls, filters, &inner, error);
+    if (status == TANSU_OK) {
+        handle_attach(handle, inner);
+        *db = handle;
+    } else {
+        handle_free(handle);
+    }
+    return status;
+}
+
+/* ---- Calls ---- */
 
 tansu_status null_argument(const char *what, tansu_error *error) {
     return error_set(error, TANSU_E_INVALID_ARGUMENT, what, "The argument \"%s\" is NULL", what);
@@ -82,10 +131,10 @@ tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_e
                              .kept = txn != NULL ? &txn->snapshot->kept : &r->held->kept,
                              .intact = txn != NULL && txn->intact.l != NULL ? &txn->intact : NULL,
                              .interrupt = txn != NULL ? &txn->interrupt : NULL,
-                             .calls = r->db->calls,
-                             .folder = r->db->folder,
-                             .sort_memory = r->db->sort_memory_bytes,
-                             .group_memory = r->db->group_memory_bytes};
+                             .calls = r->db->files.calls,
+                             .folder = r->db->files.folder,
+                             .sort_memory = r->db->options.sort_memory_bytes,
+                             .group_memory = r->db->options.group_memory_bytes};
     return TANSU_OK;
 }
 
@@ -109,7 +158,7 @@ tansu_status write_call_begin_saves(write_call *w, tansu_db *db, tansu_txn *txn,
     if (db == NULL)
         return null_argument("db", error);
     tansu_status status;
-    *w = (write_call){.durability = db_inner(db)->durability};
+    *w = (write_call){.durability = db_inner(db)->options.durability};
     if (txn != NULL) {
         status = check_txn(db, txn, error);
         if (status == TANSU_OK && txn->wtxn == NULL)
@@ -181,4 +230,41 @@ tansu_status id_value(tansu_document document, doc_value *id, tansu_error *error
                          "The id document is empty; pass one such as {\"_id\": 7}");
     *id = iter.value;
     return doc_check_id(id, error);
+}
+
+/* ---- Slow operations ---- */
+
+/* Bytes of a query's text that an event shows. */
+#define QUERY_TEXT 1000
+
+/* query_text -- the query as JSON, cut off between two characters; false without one. */
+static bool query_text(tansu_document query, tansu_buffer *text) {
+    if (query.data == NULL || check_bson(query, false, "query", NULL) != TANSU_OK ||
+        !json_write_document(text, query.data, query.size, false) ||
+        !buffer_append_byte(text, '\0'))
+        return false;
+    if (text->size > QUERY_TEXT + 1) {
+        size_t end = QUERY_TEXT;
+        while (end > 0 && (text->data[end] & 0xC0) == 0x80)
+            end--;
+        text->data[end] = '\0';
+    }
+    return true;
+}
+
+void slow_log_report(const slow_log *timer, uint64_t nanoseconds, tansu_log_kind kind,
+                     tansu_status status, const char *collection, tansu_document query) {
+    uint64_t milliseconds = nanoseconds / 1000000;
+    if (milliseconds < timer->milliseconds)
+        return;
+    tansu_buffer text = TANSU_BUFFER_INIT;
+    bool has_text = query_text(query, &text);
+    const tansu_log_event event = {.struct_size = sizeof event,
+                                   .kind = kind,
+                                   .status = status,
+                                   .milliseconds = milliseconds,
+                                   .collection = collection,
+                                   .query = has_text ? (const char *)text.data : NULL};
+    timer->function(timer->context, &event);
+    tansu_buffer_free(&text);
 }

@@ -1,19 +1,30 @@
 /*
  * api/handles.h -- the structs behind the public handles, and how a call of tansu.h begins and ends
- * to read or to write.
+ * to read or to write, and is measured.
  */
 #ifndef TANSU_API_HANDLES_H
 #define TANSU_API_HANDLES_H
 
+#include "api/session.h"
 #include "log/scan.h"
 #include "query/query.h"
 #include "store/database_internal.h"
 #include "store/write_txn/write_txn.h"
+#include "util/clock.h"
 
-/* The public names are of structs that hold nothing but the inner ones, so that no other part
- * depends on the public handles. */
+/* Where slow operations are reported (options.log), and when one of them began. */
+typedef struct slow_log {
+    tansu_log function; /* NULL: nowhere */
+    void *context;
+    uint32_t milliseconds;
+    uint64_t began;
+} slow_log;
+
+/* It lives as long as its database, which may be longer than until tansu_close(). */
 struct tansu_db {
-    database inner;
+    database *inner;
+    slow_log slow_log;
+    session_list sessions;
 };
 
 /* The state that tansu_savepoint_roll_back() restores. */
@@ -64,8 +75,19 @@ struct tansu_cursor {
 
 /* db_inner -- the database behind a handle. */
 static inline database *db_inner(tansu_db *db) {
-    return (database *)db;
+    return db->inner;
 }
+
+/* handle_new -- a handle without a database. Errors: MEMORY. handle_attach -- gives it one, which
+ * frees it when it is closed; handle_free -- for one that got none. */
+tansu_status handle_new(const tansu_options *options, tansu_db **db, tansu_error *error);
+void handle_attach(tansu_db *db, database *inner);
+void handle_free(tansu_db *db);
+
+/* handle_open -- tansu_open() over the given file calls, without compaction in the background.
+ * `options` are whole. */
+tansu_status handle_open(const tansu_options *options, const fs *calls,
+                         const index_filter_calls *filters, tansu_db **db, tansu_error *error);
 
 /* options_parse -- reads the members that tansu_open_json() lists. Texts are those of the document.
  * Errors: INVALID_ARGUMENT. */
@@ -136,6 +158,35 @@ tansu_status id_value(tansu_document document, doc_value *id, tansu_error *error
 /* value_document -- a member that is a document, as calls take it; {NULL, 0} when it is missing. */
 static inline tansu_document value_document(const doc_value *value) {
     return (tansu_document){value->data, value->size};
+}
+
+/* ---- Slow operations ---- */
+
+/* Operations are measured, and slow ones passed to options.log. Without a function to call, an
+ * operation costs one comparison more. */
+
+/* slow_log_begin -- starts the clock for an operation, if there is a function to call. `db` may be
+ * NULL. */
+static inline slow_log slow_log_begin(const tansu_db *db) {
+    if (db == NULL || db->slow_log.function == NULL)
+        return (slow_log){.function = NULL};
+    slow_log timer = db->slow_log;
+    timer.began = clock_now();
+    return timer;
+}
+
+/* slow_log_report -- calls the function if `nanoseconds` are over the limit. `query`: {NULL, 0} for
+ * an operation without one. */
+void slow_log_report(const slow_log *timer, uint64_t nanoseconds, tansu_log_kind kind,
+                     tansu_status status, const char *collection, tansu_document query);
+
+/* slow_log_end -- stops the clock. Returns the status. */
+static inline tansu_status slow_log_end(const slow_log *timer, tansu_log_kind kind,
+                                        tansu_status status, const char *collection,
+                                        tansu_document query) {
+    if (timer->function != NULL)
+        slow_log_report(timer, clock_now() - timer->began, kind, status, collection, query);
+    return status;
 }
 
 #endif

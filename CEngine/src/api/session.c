@@ -1,6 +1,6 @@
 /*
- * api/session.c -- the list of what JSON commands have open. It is part of the database and guarded
- * by state_mutex; what a command uses is marked, so that no two use it at the same time.
+ * api/session.c -- the list of what JSON commands have open. What a command uses is marked, so that
+ * no two use it at the same time.
  */
 #include "api/session.h"
 
@@ -15,59 +15,60 @@
 static const char *const kind_names[] = {"cursor", "transaction", "feed"};
 
 /* find -- with the mutex held; NULL when there is none. */
-static command_session *find(database *db, int64_t number) {
-    for (uint32_t i = 0; i < db->session_count; i++)
-        if (db->sessions[i].number == number)
-            return &db->sessions[i];
+static command_session *find(session_list *all, int64_t number) {
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->items[i].number == number)
+            return &all->items[i];
     return NULL;
 }
 
 /* take_out -- removes one from the list, with the mutex held. */
-static command_session take_out(database *db, command_session *session) {
+static command_session take_out(session_list *all, command_session *session) {
     command_session taken = *session;
-    *session = db->sessions[--db->session_count];
+    *session = all->items[--all->count];
     return taken;
 }
 
 /* end -- closes a handle that is no longer in the list. */
 static void end(const command_session *session) {
-    switch ((session_kind)session->kind) {
+    switch (session->kind) {
     case SESSION_CURSOR: tansu_cursor_close(session->handle); break;
     case SESSION_TXN: tansu_txn_abort(session->handle); break;
     case SESSION_FEED: tansu_feed_close(session->handle); break;
     }
 }
 
-tansu_status session_add(tansu_db *handle_db, session_kind kind, void *handle, int64_t txn,
+tansu_status session_add(tansu_db *db, session_kind kind, void *handle, int64_t txn,
                          int64_t *number, tansu_error *error) {
-    database *db = db_inner(handle_db);
+    database *inner = db_inner(db);
+    session_list *all = &db->sessions;
     tansu_status status = TANSU_OK;
-    pthread_mutex_lock(&db->state_mutex);
-    if (db->session_count >= SESSIONS_MAX)
+    pthread_mutex_lock(&inner->mutex);
+    if (all->count >= SESSIONS_MAX)
         status = error_set(error, TANSU_E_TOO_LARGE, kind_names[kind],
                            "%d cursors, transactions and feeds of commands are open; end some",
                            SESSIONS_MAX);
-    else if (!ARRAY_RESERVE(db->sessions, db->session_count, db->session_capacity, 1))
+    else if (!ARRAY_RESERVE(all->items, all->count, all->capacity, 1))
         status = error_memory(error);
     if (status == TANSU_OK) {
-        *number = ++db->last_session;
-        db->sessions[db->session_count++] =
-            (command_session){.number = *number, .txn = txn, .handle = handle, .kind = (int)kind};
+        *number = ++all->last;
+        all->items[all->count++] =
+            (command_session){.number = *number, .txn = txn, .handle = handle, .kind = kind};
     }
-    pthread_mutex_unlock(&db->state_mutex);
+    pthread_mutex_unlock(&inner->mutex);
     return status;
 }
 
-tansu_status session_take(tansu_db *handle_db, session_kind kind, int64_t number, void **handle,
+tansu_status session_take(tansu_db *db, session_kind kind, int64_t number, void **handle,
                           tansu_error *error) {
-    database *db = db_inner(handle_db);
-    tansu_status status = handle_check_process(db, error);
+    database *inner = db_inner(db);
+    tansu_status status = handle_check_process(inner, error);
     if (status != TANSU_OK)
         return status;
-    pthread_mutex_lock(&db->state_mutex);
-    command_session *session = find(db, number);
-    command_session *txn = session == NULL ? NULL : find(db, session->txn);
-    if (session == NULL || session->kind != (int)kind) {
+    pthread_mutex_lock(&inner->mutex);
+    command_session *session = find(&db->sessions, number);
+    command_session *txn = session == NULL ? NULL : find(&db->sessions, session->txn);
+    if (session == NULL || session->kind != kind) {
         status = error_set(error, TANSU_E_NOT_FOUND, kind_names[kind],
                            "The %s %lld is not open; it has ended, or was never begun",
                            kind_names[kind], (long long)number);
@@ -81,61 +82,63 @@ tansu_status session_take(tansu_db *handle_db, session_kind kind, int64_t number
             txn->busy = true;
         *handle = session->handle;
     }
-    pthread_mutex_unlock(&db->state_mutex);
+    pthread_mutex_unlock(&inner->mutex);
     return status;
 }
 
 /* give_back -- ends the use of a session and of its transaction. Those of a database that is being
  * closed end, and so does the one that the caller ended itself. */
-static void give_back(database *db, int64_t number, bool forget) {
+static void give_back(tansu_db *db, int64_t number, bool forget) {
+    database *inner = db_inner(db);
     command_session ended[2];
     int count = 0;
-    pthread_mutex_lock(&db->state_mutex);
-    bool closing = __atomic_load_n(&db->closing, __ATOMIC_RELAXED);
-    command_session *session = find(db, number);
+    pthread_mutex_lock(&inner->mutex);
+    bool closing = __atomic_load_n(&inner->handles.closing, __ATOMIC_RELAXED);
+    command_session *session = find(&db->sessions, number);
     int64_t txn = session->txn;
     session->busy = false;
     if (forget)
-        (void)take_out(db, session);
+        (void)take_out(&db->sessions, session);
     else if (closing)
-        ended[count++] = take_out(db, session);
-    session = find(db, txn);
+        ended[count++] = take_out(&db->sessions, session);
+    session = find(&db->sessions, txn);
     if (session != NULL) {
         session->busy = false;
         if (closing)
-            ended[count++] = take_out(db, session);
+            ended[count++] = take_out(&db->sessions, session);
     }
-    pthread_mutex_unlock(&db->state_mutex);
+    pthread_mutex_unlock(&inner->mutex);
     for (int i = 0; i < count; i++) /* the last one may free the database */
         end(&ended[i]);
 }
 
 void session_put_back(tansu_db *db, int64_t number) {
-    give_back(db_inner(db), number, false);
+    give_back(db, number, false);
 }
 
 void session_forget(tansu_db *db, int64_t number) {
-    give_back(db_inner(db), number, true);
+    give_back(db, number, true);
 }
 
 /* take_free -- takes one out that no command uses: of that transaction, or of that kind when `txn`
  * is 0. */
-static bool take_free(database *db, int64_t txn, session_kind kind, command_session *session) {
+static bool take_free(tansu_db *db, int64_t txn, session_kind kind, command_session *session) {
+    database *inner = db_inner(db);
     bool found = false;
-    pthread_mutex_lock(&db->state_mutex);
-    for (uint32_t i = 0; !found && i < db->session_count; i++) {
-        command_session *s = &db->sessions[i];
-        found = !s->busy && (txn != 0 ? s->txn == txn : s->kind == (int)kind);
+    pthread_mutex_lock(&inner->mutex);
+    for (uint32_t i = 0; !found && i < db->sessions.count; i++) {
+        command_session *s = &db->sessions.items[i];
+        found = !s->busy && (txn != 0 ? s->txn == txn : s->kind == kind);
         if (found)
-            *session = take_out(db, s);
+            *session = take_out(&db->sessions, s);
     }
-    pthread_mutex_unlock(&db->state_mutex);
+    pthread_mutex_unlock(&inner->mutex);
     return found;
 }
 
 void session_end_cursors(tansu_db *db, int64_t txn) {
     command_session session;
-    while (take_free(db_inner(db), txn, SESSION_CURSOR, &session))
+    while (take_free(db, txn, SESSION_CURSOR, &session))
         end(&session);
 }
 
@@ -143,6 +146,6 @@ void session_end_all(tansu_db *db) {
     static const session_kind order[] = {SESSION_CURSOR, SESSION_FEED, SESSION_TXN};
     command_session session;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        while (take_free(db_inner(db), 0, order[i], &session))
+        while (take_free(db, 0, order[i], &session))
             end(&session);
 }

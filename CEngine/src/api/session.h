@@ -7,7 +7,25 @@
 
 #include "tansu.h"
 
+#include <stdbool.h>
+
 typedef enum session_kind { SESSION_CURSOR, SESSION_TXN, SESSION_FEED } session_kind;
+
+typedef struct command_session {
+    int64_t number;
+    int64_t txn; /* the number of the transaction that a cursor belongs to, or 0 */
+    void *handle;
+    session_kind kind;
+    bool busy; /* a command uses it */
+} command_session;
+
+/* Those of a handle; guarded by the mutex of its database. */
+typedef struct session_list {
+    command_session *items;
+    uint32_t count;
+    uint32_t capacity;
+    int64_t last; /* number */
+} session_list;
 
 /* session_add -- keeps a handle, and returns its number in *number; `txn` is the number of the
  * transaction that a cursor belongs to, or 0. After an error the handle is still the caller's.

@@ -21,9 +21,9 @@
 
 /* manifest_at -- the MANIFEST of a copy of the database as of a snapshot. */
 static manifest manifest_at(database *db, const snapshot *v) {
-    pthread_mutex_lock(&db->checkpoint_mutex);
-    manifest m = db->manifest;
-    pthread_mutex_unlock(&db->checkpoint_mutex);
+    pthread_mutex_lock(&db->checkpoints.mutex);
+    manifest m = db->manifest.known;
+    pthread_mutex_unlock(&db->checkpoints.mutex);
     m.index_open = false; /* the copy has no index files: opening it rebuilds them from the log */
     m.boot[0] = 0;
     m.end_sequence = v->sequence;
@@ -43,7 +43,7 @@ static tansu_status write_snapshot(database *db, const snapshot *v, staging *sta
 tansu_status database_backup(database *db, const char *to, tansu_backup_form form, task *progress,
                              backup_result *result, tansu_error *error) {
     *result = (backup_result){0};
-    tansu_status status = staging_check_outside(to, db->folder, error);
+    tansu_status status = staging_check_outside(to, db->files.folder, error);
     if (status != TANSU_OK)
         return status;
     /* No segment is removed until maintenance_end(). */
@@ -57,7 +57,7 @@ tansu_status database_backup(database *db, const char *to, tansu_backup_form for
     progress->total =
         log.bytes - log.compressed + log.images; /* what is copied is not compressed */
     staging staged;
-    status = staging_begin(&staged, db->calls, to, form == TANSU_BACKUP_FOLDER, error);
+    status = staging_begin(&staged, db->files.calls, to, form == TANSU_BACKUP_FOLDER, error);
     if (status == TANSU_OK)
         status = write_snapshot(db, v, &staged, progress, result, error);
     staging_end(&staged);

@@ -204,9 +204,9 @@ static tansu_status begin(compaction *c, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     c->v = snapshot_acquire(db);
-    pthread_mutex_lock(&db->snapshot_mutex);
-    c->oldest = db->oldest->sequence;
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_lock(&db->snapshots.mutex);
+    c->oldest = db->snapshots.oldest->sequence;
+    pthread_mutex_unlock(&db->snapshots.mutex);
     /* Indexes that are not current need the old records. */
     status = snapshot_indexes_current(c->v, error);
     if (status != TANSU_OK)
@@ -226,9 +226,9 @@ static tansu_status begin(compaction *c, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     /* All of the run must be seen by the snapshot, and by the checkpoint. */
-    uint64_t limit = db->folder == NULL
+    uint64_t limit = db->files.folder == NULL
                          ? c->v->sequence
-                         : __atomic_load_n(&db->checkpoint_sequence, __ATOMIC_RELAXED);
+                         : __atomic_load_n(&db->checkpoints.sequence, __ATOMIC_RELAXED);
     uint32_t last = c->run->numbers[c->run->count - 1];
     for (uint32_t i = 0; i < count; i++)
         if (list[i].number == last && list[i].last <= limit)
@@ -270,11 +270,11 @@ static tansu_status copy(compaction *c, compact_pause pause, void *context, tans
 static tansu_status acquire_locks(database *db, tansu_error *error) {
     for (;;) {
         tansu_status status = write_lock_acquire(db, NULL, error);
-        if (status != TANSU_OK || pthread_mutex_trylock(&db->checkpoint_mutex) == 0)
+        if (status != TANSU_OK || pthread_mutex_trylock(&db->checkpoints.mutex) == 0)
             return status;
         write_lock_release(db);
-        pthread_mutex_lock(&db->checkpoint_mutex);
-        pthread_mutex_unlock(&db->checkpoint_mutex);
+        pthread_mutex_lock(&db->checkpoints.mutex);
+        pthread_mutex_unlock(&db->checkpoints.mutex);
     }
 }
 
@@ -345,13 +345,13 @@ static tansu_status install(compaction *c, tansu_error *error) {
     status = write_txn_begin(db, &wtxn, error);
     if (status != TANSU_OK) {
         write_lock_release(db);
-        pthread_mutex_unlock(&db->checkpoint_mutex);
+        pthread_mutex_unlock(&db->checkpoints.mutex);
         return status;
     }
     /* A feed that was opened meanwhile is known to the next compaction. */
     if (c->dropped != 0 && !feed_end_compaction(db, c->dropped, c->end)) {
         write_txn_abort(wtxn);
-        pthread_mutex_unlock(&db->checkpoint_mutex);
+        pthread_mutex_unlock(&db->checkpoints.mutex);
         return TANSU_DONE;
     }
     wtxn->ignores_read_faults = true; /* nothing can be undone after log_compact_install() */
@@ -365,14 +365,14 @@ static tansu_status install(compaction *c, tansu_error *error) {
     if (status == TANSU_OK) {
         c->out = NULL;
         relocate_moved(c, wtxn->base, wtxn->epoch, number);
-        db->installed_sequence = wtxn->sequence;
+        db->checkpoints.installed_sequence = wtxn->sequence;
         status = write_txn_commit(wtxn, TANSU_DURABILITY_FULL, NULL, error);
         if (status == TANSU_OK)
             status = checkpoint_write_locked(db, error);
     } else {
         write_txn_abort(wtxn);
     }
-    pthread_mutex_unlock(&db->checkpoint_mutex);
+    pthread_mutex_unlock(&db->checkpoints.mutex);
     return status;
 }
 
@@ -393,7 +393,7 @@ tansu_status compact_segments(database *db, const compact_run *run, compact_paus
     pending_free(&c.newest);
     pending_free(&c.born);
     if (status == TANSU_OK) {
-        __atomic_add_fetch(&db->compactions, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&db->compactor.compactions, 1, __ATOMIC_RELAXED);
         result->segments += run->count;
         result->records += c.left_out;
     }

@@ -131,9 +131,9 @@ static tansu_status compact_held(demand *d, compact_result *result, tansu_error 
     uint64_t size = result->before;
     for (;;) {
         int number = reserve_keep(db->log);
-        status = number != 0
-                     ? error_errno(error, db->folder, "reserve space for a compaction", number)
-                     : compact_within(d, all, result, error);
+        status = number != 0 ? error_errno(error, db->files.folder,
+                                           "reserve space for a compaction", number)
+                             : compact_within(d, all, result, error);
         if (status != TANSU_E_FULL)
             break;
         tansu_status tight = compact_tight(d, result, error);
@@ -181,7 +181,7 @@ typedef struct slices {
 static tansu_status rest(void *context, uint64_t bytes, tansu_error *error) {
     (void)bytes;
     slices *s = context;
-    uint64_t share = s->db->compaction_share, took = clock_now() - s->began;
+    uint64_t share = s->db->options.compaction_share, took = clock_now() - s->began;
     bool go_on = compactor_wait(s->db, took * (100 - share) / share);
     s->began = clock_now();
     return go_on ? TANSU_OK
@@ -199,10 +199,11 @@ static tansu_status ask_go_on(void *context, tansu_error *error) {
 static tansu_status background_within(database *db, uint64_t limit, compact_result *result) {
     compact_plan plan;
     const write_lock_caller caller = {ask_go_on, db};
-    tansu_status status = compact_plan_make(db, db->compaction_percent, false, limit, &plan, NULL);
+    tansu_status status =
+        compact_plan_make(db, db->options.compaction_percent, false, limit, &plan, NULL);
     if (status == TANSU_OK && plan.head_due) {
         compact_plan_free(&plan);
-        status = make_plan(db, db->compaction_percent, &caller, limit, &plan, NULL);
+        status = make_plan(db, db->options.compaction_percent, &caller, limit, &plan, NULL);
     }
     if (status != TANSU_OK)
         return status;
@@ -248,11 +249,11 @@ static bool is_due(database *db) {
 
 void compact_enable(database *db) {
     static const compactor_calls calls = {.due = is_due, .run = background};
-    if (db->read_only || db->compaction_percent == 0)
+    if (db->options.read_only || db->options.compaction_percent == 0)
         return;
     compactor_enable(db, &calls);
     /* What processes before have left. Closing would have compacted most of it. */
-    bool closed = !db->index_was_open && db->log_written == 0;
+    bool closed = !db->checkpoints.index_was_open && db->worker.log_written == 0;
     if (!closed && compact_is_behind(db))
         compactor_catch_up(db);
     else

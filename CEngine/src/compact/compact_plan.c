@@ -52,7 +52,7 @@ static bool live_sum(const database *db, const snapshot *v, live_bytes *sums) {
     while ((state = snapshot_next(&all)) != NULL) {
         segment_usage *live = locations_live(state->locations);
         segment_usage_add_all(sums->live, live);
-        if (db->folder != NULL && state->codec != CODEC_NONE && codec_available(state->codec))
+        if (db->files.folder != NULL && state->codec != CODEC_NONE && codec_available(state->codec))
             segment_usage_add_all(sums->compressible, live);
     }
     return true;
@@ -89,7 +89,8 @@ static head_usage use_of_head(database *db, const snapshot *v, const live_bytes 
     uint64_t used = (uint32_t)v->position;
     uint64_t left = left_bytes(db, segment_usage_get(sums->live, number), number, used);
     return (head_usage){dead_bytes(db, sums, number),
-                        left + HEAD_LEAST <= used && is_dead(used, left, db->compaction_percent)};
+                        left + HEAD_LEAST <= used &&
+                            is_dead(used, left, db->options.compaction_percent)};
 }
 
 /* list_candidates -- the active segments in order, without the head or with it. */
@@ -275,10 +276,10 @@ void compact_plan_free(compact_plan *plan) {
 
 bool compact_log_due(database *db) {
     compact_plan plan;
-    if (db->compaction_percent == 0)
+    if (db->options.compaction_percent == 0)
         return false;
-    if (compact_plan_make(db, db->compaction_percent, false, db->log->segment_size, &plan, NULL) !=
-        TANSU_OK)
+    if (compact_plan_make(db, db->options.compaction_percent, false, db->log->segment_size, &plan,
+                          NULL) != TANSU_OK)
         return false;
     bool due = plan.head_due || plan.count > 0;
     compact_plan_free(&plan);

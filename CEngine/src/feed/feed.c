@@ -17,7 +17,7 @@
 
 /* incomplete -- the error for a feed whose events have been compacted. */
 static tansu_status incomplete(const feed *f, uint64_t since, uint64_t floor, tansu_error *error) {
-    return error_set(error, TANSU_E_NOT_FOUND, f->root->folder,
+    return error_set(error, TANSU_E_NOT_FOUND, f->root->files.folder,
                      "The events after commit %llu are not complete any more, because "
                      "compaction may have dropped removals up to commit %llu; read everything, "
                      "and open a feed at the present or at 0",
@@ -27,54 +27,54 @@ static tansu_status incomplete(const feed *f, uint64_t since, uint64_t floor, ta
 /* list_add -- adds a feed to the database's list, where compactions find it. Errors: NOT_FOUND. */
 static tansu_status list_add(feed *f, uint64_t since, tansu_error *error) {
     database *db = f->db;
-    pthread_mutex_lock(&db->feed_mutex);
-    uint64_t floor = db->feed_floor;
+    pthread_mutex_lock(&db->feeds.mutex);
+    uint64_t floor = db->feeds.floor;
     bool there = since == 0 || since >= floor;
     if (there) {
         f->position.delivered = since;
         f->pinned_to = since == 0 ? floor : 0;
-        f->next = db->feeds;
-        db->feeds = f;
+        f->next = db->feeds.first;
+        db->feeds.first = f;
     }
-    pthread_mutex_unlock(&db->feed_mutex);
+    pthread_mutex_unlock(&db->feeds.mutex);
     return there ? TANSU_OK : incomplete(f, since, floor, error);
 }
 
 /* feed_unlist -- removes it. */
 static void feed_unlist(feed *f) {
-    pthread_mutex_lock(&f->db->feed_mutex);
-    for (feed **at = &f->db->feeds; *at != NULL; at = &(*at)->next) {
+    pthread_mutex_lock(&f->db->feeds.mutex);
+    for (feed **at = &f->db->feeds.first; *at != NULL; at = &(*at)->next) {
         if (*at == f) {
             *at = f->next;
             break;
         }
     }
-    pthread_mutex_unlock(&f->db->feed_mutex);
+    pthread_mutex_unlock(&f->db->feeds.mutex);
 }
 
 uint64_t feed_begin_compaction(database *db, uint64_t oldest, uint64_t last) {
-    pthread_mutex_lock(&db->feed_mutex);
-    for (const feed *f = db->feeds; f != NULL; f = f->next) {
+    pthread_mutex_lock(&db->feeds.mutex);
+    for (const feed *f = db->feeds.first; f != NULL; f = f->next) {
         uint64_t delivered = __atomic_load_n(&f->position.delivered, __ATOMIC_RELAXED);
         if (delivered < oldest)
             oldest = delivered;
     }
     uint64_t floor = oldest < last ? oldest : last;
-    if (floor > db->feed_floor)
-        db->feed_floor = floor;
-    pthread_mutex_unlock(&db->feed_mutex);
+    if (floor > db->feeds.floor)
+        db->feeds.floor = floor;
+    pthread_mutex_unlock(&db->feeds.mutex);
     return oldest;
 }
 
 bool feed_end_compaction(database *db, uint64_t dropped, uint64_t last) {
     bool delivered = true;
-    pthread_mutex_lock(&db->feed_mutex);
-    for (const feed *f = db->feeds; f != NULL; f = f->next)
+    pthread_mutex_lock(&db->feeds.mutex);
+    for (const feed *f = db->feeds.first; f != NULL; f = f->next)
         delivered =
             delivered && __atomic_load_n(&f->position.delivered, __ATOMIC_RELAXED) >= dropped;
-    if (delivered && last > db->feed_floor)
-        db->feed_floor = last;
-    pthread_mutex_unlock(&db->feed_mutex);
+    if (delivered && last > db->feeds.floor)
+        db->feeds.floor = last;
+    pthread_mutex_unlock(&db->feeds.mutex);
     return delivered;
 }
 
@@ -95,7 +95,7 @@ static tansu_status find_start(feed *f, uint64_t since, tansu_error *error) {
     uint64_t faults = log_faults(f->db->log);
     tansu_status status = feed_acquire(f, error);
     if (status == TANSU_DONE && f->snapshot->sequence < since)
-        return error_set(error, TANSU_E_NOT_FOUND, f->db->folder,
+        return error_set(error, TANSU_E_NOT_FOUND, f->db->files.folder,
                          "Commit %llu is not in the database, whose newest commit is %llu; read "
                          "everything, and open a feed at the present or at 0",
                          (unsigned long long)since, (unsigned long long)f->snapshot->sequence);
@@ -164,7 +164,7 @@ void feed_cancel(feed *f) {
     if (handle_inherited(f->root))
         return;
     interrupt_ask(&f->interrupt);
-    if (f->root->states == NULL) /* otherwise it asks by itself */
+    if (f->root->states.all == NULL) /* otherwise it asks by itself */
         commit_wait_wake(f->root);
 }
 
@@ -216,10 +216,10 @@ static tansu_status continue_in(feed *f, database *state, tansu_error *error) {
     feed_unlist(f);
     f->db = state;
     f->hint = 0;
-    pthread_mutex_lock(&state->feed_mutex);
-    f->next = state->feeds;
-    state->feeds = f;
-    pthread_mutex_unlock(&state->feed_mutex);
+    pthread_mutex_lock(&state->feeds.mutex);
+    f->next = state->feeds.first;
+    state->feeds.first = f;
+    pthread_mutex_unlock(&state->feeds.mutex);
     handle_release(old);
     return TANSU_OK;
 }
@@ -227,7 +227,7 @@ static tansu_status continue_in(feed *f, database *state, tansu_error *error) {
 /* renew -- between two commits of a database that another process writes: goes on with its present
  * state, unless events are missing there. The feed holds no snapshot. */
 static tansu_status renew(feed *f, tansu_error *error) {
-    if (f->root->states == NULL)
+    if (f->root->states.all == NULL)
         return TANSU_OK;
     database *state;
     tansu_status status = database_enter(f->root, &state, error);
@@ -235,9 +235,9 @@ static tansu_status renew(feed *f, tansu_error *error) {
         return status;
     if (state != f->db)
         status = continue_in(f, state, error);
-    pthread_mutex_lock(&state->feed_mutex);
-    uint64_t floor = state->feed_floor;
-    pthread_mutex_unlock(&state->feed_mutex);
+    pthread_mutex_lock(&state->feeds.mutex);
+    uint64_t floor = state->feeds.floor;
+    pthread_mutex_unlock(&state->feeds.mutex);
     if (status == TANSU_OK && f->position.delivered != 0 && f->position.delivered < floor)
         status = incomplete(f, f->position.delivered, floor, error);
     database_leave(state);
@@ -272,7 +272,7 @@ static tansu_status wait_more(feed *f, feed_deadline *p, tansu_error *error) {
     if (!p->known)
         p->until = p->milliseconds < 0 ? CLOCK_NEVER : clock_in((uint64_t)p->milliseconds);
     p->known = true;
-    if (f->root->states != NULL)
+    if (f->root->states.all != NULL)
         return wait_for_writer(f, p->until, error);
     return commit_wait(f->db, f->position.delivered, p->until, check, f, error);
 }
@@ -289,7 +289,7 @@ tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_
     if (status != TANSU_OK)
         return status;
     release_unused(f);
-    if (f->root->states == NULL)
+    if (f->root->states.all == NULL)
         status = state_pins_check(f->db, f->snapshot, error);
     if (status != TANSU_OK)
         return status;

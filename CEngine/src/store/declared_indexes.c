@@ -4,7 +4,6 @@
  */
 #include "store/declared_indexes.h"
 
-#include "store/database_internal.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -33,8 +32,8 @@ static declared_index *next_of(table_link *chain, const char *collection) {
 }
 
 /* first_of -- its first declaration. */
-static declared_index *first_of(const database *db, const char *collection) {
-    return next_of(table_chain(&db->declared, hash_of(collection)), collection);
+static declared_index *first_of(const declared_indexes *all, const char *collection) {
+    return next_of(table_chain(&all->collections, hash_of(collection)), collection);
 }
 
 /* after -- the declaration of the same collection after that. */
@@ -48,8 +47,8 @@ static bool is_named(const declared_index *entry, const char *name) {
 }
 
 /* find -- the declaration in force, or NULL. */
-static declared_index *find(const database *db, const char *collection, const char *name) {
-    declared_index *entry = first_of(db, collection);
+static declared_index *find(const declared_indexes *all, const char *collection, const char *name) {
+    declared_index *entry = first_of(all, collection);
     while (entry != NULL && (entry->suspended || !is_named(entry, name)))
         entry = after(entry);
     return entry;
@@ -63,22 +62,22 @@ static void free_entry(void *item) {
 }
 
 /* take_out -- removes an entry. */
-static void take_out(database *db, declared_index *entry) {
-    table_remove(&db->declared, &entry->link);
+static void take_out(declared_indexes *all, declared_index *entry) {
+    table_remove(&all->collections, &entry->link);
     free_entry(entry);
 }
 
 /* count_of -- how many indexes a collection has declared. */
-static uint32_t count_of(const database *db, const char *collection) {
+static uint32_t count_of(const declared_indexes *all, const char *collection) {
     uint32_t count = 0;
-    for (const declared_index *entry = first_of(db, collection); entry != NULL;
+    for (const declared_index *entry = first_of(all, collection); entry != NULL;
          entry = after(entry))
         count += !entry->suspended;
     return count;
 }
 
 /* entry_new -- with a copy of the definition. Errors: MEMORY. */
-static tansu_status entry_new(const database *db, const char *collection,
+static tansu_status entry_new(const index_filter_calls *filters, const char *collection,
                               const index_definition *definition, declared_index **result,
                               tansu_error *error) {
     size_t length = strlen(collection);
@@ -86,7 +85,7 @@ static tansu_status entry_new(const database *db, const char *collection,
     if (entry == NULL)
         return error_memory(error);
     memcpy(entry->collection, collection, length);
-    tansu_status status = index_definition_copy(definition, db->filters, &entry->definition, error);
+    tansu_status status = index_definition_copy(definition, filters, &entry->definition, error);
     if (status != TANSU_OK)
         free(entry);
     *result = entry;
@@ -94,9 +93,10 @@ static tansu_status entry_new(const database *db, const char *collection,
 }
 
 /* add -- declared_indexes_add() with the mutex held. */
-static tansu_status add(database *db, const char *collection, const index_definition *definition,
-                        bool *added, tansu_error *error) {
-    const declared_index *there = find(db, collection, definition->name);
+static tansu_status add(declared_indexes *all, const index_filter_calls *filters,
+                        const char *collection, const index_definition *definition, bool *added,
+                        tansu_error *error) {
+    const declared_index *there = find(all, collection, definition->name);
     if (there != NULL && index_definition_equal(there->definition, definition))
         return TANSU_OK;
     if (there != NULL)
@@ -104,92 +104,93 @@ static tansu_status add(database *db, const char *collection, const index_defini
                          "Index \"%s\" of collection \"%s\" was declared with another definition; "
                          "declare it once or choose another name",
                          definition->name, collection);
-    if (count_of(db, collection) >= TANSU_MAX_INDEXES)
+    if (count_of(all, collection) >= TANSU_MAX_INDEXES)
         return error_set(error, TANSU_E_TOO_LARGE, definition->name,
                          "Collection \"%s\" has %d declared indexes, which is the limit; declare "
                          "fewer",
                          collection, TANSU_MAX_INDEXES);
-    if (!table_reserve(&db->declared))
+    if (!table_reserve(&all->collections))
         return error_memory(error);
     declared_index *entry = NULL;
-    tansu_status status = entry_new(db, collection, definition, &entry, error);
+    tansu_status status = entry_new(filters, collection, definition, &entry, error);
     if (status != TANSU_OK)
         return status;
-    table_add(&db->declared, &entry->link, hash_of(collection));
+    table_add(&all->collections, &entry->link, hash_of(collection));
     *added = true;
     return TANSU_OK;
 }
 
-tansu_status declared_indexes_add(database *db, const char *collection,
-                                  const index_definition *definition, bool *added,
-                                  tansu_error *error) {
+tansu_status declared_indexes_add(declared_indexes *all, const index_filter_calls *filters,
+                                  const char *collection, const index_definition *definition,
+                                  bool *added, tansu_error *error) {
     *added = false;
-    pthread_mutex_lock(&db->declared_mutex);
-    tansu_status status = add(db, collection, definition, added, error);
-    pthread_mutex_unlock(&db->declared_mutex);
+    pthread_mutex_lock(&all->mutex);
+    tansu_status status = add(all, filters, collection, definition, added, error);
+    pthread_mutex_unlock(&all->mutex);
     return status;
 }
 
-void declared_indexes_remove(database *db, const char *collection,
+void declared_indexes_remove(declared_indexes *all, const char *collection,
                              const index_definition *definition) {
-    pthread_mutex_lock(&db->declared_mutex);
-    declared_index *entry = find(db, collection, definition->name);
+    pthread_mutex_lock(&all->mutex);
+    declared_index *entry = find(all, collection, definition->name);
     if (entry != NULL && index_definition_equal(entry->definition, definition))
-        take_out(db, entry);
-    pthread_mutex_unlock(&db->declared_mutex);
+        take_out(all, entry);
+    pthread_mutex_unlock(&all->mutex);
 }
 
-bool declared_indexes_suspend(database *db, const char *collection, const char *name) {
-    pthread_mutex_lock(&db->declared_mutex);
-    declared_index *entry = find(db, collection, name);
+bool declared_indexes_suspend(declared_indexes *all, const char *collection, const char *name) {
+    pthread_mutex_lock(&all->mutex);
+    declared_index *entry = find(all, collection, name);
     if (entry != NULL) {
         entry->suspended = true;
-        entry->next_suspended = db->declared_suspended;
-        db->declared_suspended = entry;
+        entry->next_suspended = all->suspended;
+        all->suspended = entry;
     }
-    pthread_mutex_unlock(&db->declared_mutex);
+    pthread_mutex_unlock(&all->mutex);
     return entry != NULL;
 }
 
-void declared_indexes_forget_suspended(database *db) {
-    pthread_mutex_lock(&db->declared_mutex);
-    for (declared_index *entry; (entry = db->declared_suspended) != NULL;) {
-        db->declared_suspended = entry->next_suspended;
-        take_out(db, entry);
+void declared_indexes_forget_suspended(declared_indexes *all) {
+    pthread_mutex_lock(&all->mutex);
+    for (declared_index *entry; (entry = all->suspended) != NULL;) {
+        all->suspended = entry->next_suspended;
+        take_out(all, entry);
     }
-    pthread_mutex_unlock(&db->declared_mutex);
+    pthread_mutex_unlock(&all->mutex);
 }
 
-void declared_indexes_restore_suspended(database *db) {
-    pthread_mutex_lock(&db->declared_mutex);
+void declared_indexes_restore_suspended(declared_indexes *all) {
+    pthread_mutex_lock(&all->mutex);
     /* The last one that was dropped first: what is in force of its name then, the transaction has
      * declared after the drop, and that was rolled back with it. */
-    for (declared_index *entry, *later; (entry = db->declared_suspended) != NULL;) {
-        db->declared_suspended = entry->next_suspended;
-        later = find(db, entry->collection, entry->definition->name);
+    for (declared_index *entry, *later; (entry = all->suspended) != NULL;) {
+        all->suspended = entry->next_suspended;
+        later = find(all, entry->collection, entry->definition->name);
         if (later != NULL)
-            take_out(db, later);
+            take_out(all, later);
         entry->suspended = false;
     }
-    pthread_mutex_unlock(&db->declared_mutex);
+    pthread_mutex_unlock(&all->mutex);
 }
 
-tansu_status declared_indexes_next(database *db, const char *collection, uint32_t *at,
+tansu_status declared_indexes_next(declared_indexes *all, const index_filter_calls *filters,
+                                   const char *collection, uint32_t *at,
                                    index_definition **definition, tansu_error *error) {
-    pthread_mutex_lock(&db->declared_mutex);
+    pthread_mutex_lock(&all->mutex);
     uint32_t passed = 0;
-    const declared_index *entry = first_of(db, collection);
+    const declared_index *entry = first_of(all, collection);
     while (entry != NULL && (entry->suspended || passed++ < *at))
         entry = after(entry);
     tansu_status status = TANSU_DONE;
     if (entry != NULL) {
-        status = index_definition_copy(entry->definition, db->filters, definition, error);
+        status = index_definition_copy(entry->definition, filters, definition, error);
         ++*at;
     }
-    pthread_mutex_unlock(&db->declared_mutex);
+    pthread_mutex_unlock(&all->mutex);
     return status;
 }
 
-void declared_indexes_free(database *db) {
-    table_free(&db->declared, free_entry);
+void declared_indexes_free(declared_indexes *all) {
+    table_free(&all->collections, free_entry);
 }

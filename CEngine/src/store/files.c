@@ -61,19 +61,19 @@ static bool not_a_file(int number) {
 /* take_part -- one file's part of a stamp. */
 static tansu_status take_part(const database *db, const part *p, uint8_t *buffer,
                               uint64_t result[2], tansu_error *error) {
-    char *path = fs_join(db->folder, p->name);
+    char *path = fs_join(db->files.folder, p->name);
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    int fd = db->calls->open(db->calls, path, O_RDONLY, 0);
-    if (fd < 0 || sum(db->calls, fd, p->most, buffer, result) != 0) {
+    int fd = db->files.calls->open(db->files.calls, path, O_RDONLY, 0);
+    if (fd < 0 || sum(db->files.calls, fd, p->most, buffer, result) != 0) {
         result[0] = UINT64_MAX;
         result[1] = (uint64_t)errno;
         if (!not_a_file(errno))
             status = error_errno(error, path, fd < 0 ? "open" : "read", errno);
     }
     if (fd >= 0)
-        db->calls->close(fd);
+        db->files.calls->close(fd);
     free(path);
     return status;
 }
@@ -91,14 +91,14 @@ static tansu_status take(const database *db, files_stamp *stamp, tansu_error *er
 }
 
 tansu_status files_stamp_take(database *db, tansu_error *error) {
-    return take(db, &db->stamp, error);
+    return take(db, &db->files.stamp, error);
 }
 
 tansu_status files_stamp_check(const database *db, tansu_error *error) {
     files_stamp now;
     tansu_status status = take(db, &now, error);
-    if (status == TANSU_OK && memcmp(&now, &db->stamp, sizeof now) != 0)
-        status = error_set(error, TANSU_E_BUSY, db->folder,
+    if (status == TANSU_OK && memcmp(&now, &db->files.stamp, sizeof now) != 0)
+        status = error_set(error, TANSU_E_BUSY, db->files.folder,
                            "The process that writes the database changed its index files again and "
                            "again while it was opened; try again");
     return status;
@@ -114,8 +114,8 @@ tansu_status files_stamp_check(const database *db, tansu_error *error) {
 /* mark -- records it in the MANIFEST, so that it is known after a crash as well. Should that fail,
  * closing tries again, and otherwise the damage is detected again. */
 static void mark(database *db) {
-    manifest m = db->manifest;
-    if (m.index_damaged || db->read_only || db->store != TANSU_STORE_PERSISTENT)
+    manifest m = db->manifest.known;
+    if (m.index_damaged || db->options.read_only || db->options.store != TANSU_STORE_PERSISTENT)
         return;
     m.index_open = m.index_damaged = true;
     m.boot[0] = 0;
@@ -123,30 +123,30 @@ static void mark(database *db) {
 }
 
 void index_files_mark_damaged(database *db) {
-    __atomic_store_n(&db->index_damaged, true, __ATOMIC_RELAXED);
-    pthread_mutex_lock(&db->checkpoint_mutex);
+    __atomic_store_n(&db->files.index_damaged, true, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&db->checkpoints.mutex);
     mark(db);
-    pthread_mutex_unlock(&db->checkpoint_mutex);
+    pthread_mutex_unlock(&db->checkpoints.mutex);
 }
 
 bool index_files_damaged(const database *db) {
-    return __atomic_load_n(&db->index_damaged, __ATOMIC_RELAXED) ||
+    return __atomic_load_n(&db->files.index_damaged, __ATOMIC_RELAXED) ||
            (db->bs != NULL && block_store_is_damaged(db->bs));
 }
 
 void index_files_note_damage(database *db) {
     if (db->bs == NULL || !block_store_is_damaged(db->bs) ||
-        __atomic_load_n(&db->index_damaged, __ATOMIC_RELAXED) ||
-        pthread_mutex_trylock(&db->checkpoint_mutex) != 0)
+        __atomic_load_n(&db->files.index_damaged, __ATOMIC_RELAXED) ||
+        pthread_mutex_trylock(&db->checkpoints.mutex) != 0)
         return;
-    __atomic_store_n(&db->index_damaged, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&db->files.index_damaged, true, __ATOMIC_RELAXED);
     mark(db);
-    pthread_mutex_unlock(&db->checkpoint_mutex);
+    pthread_mutex_unlock(&db->checkpoints.mutex);
 }
 
 tansu_status index_files_check(const database *db, tansu_error *error) {
     return index_files_damaged(db)
-               ? error_set(error, TANSU_E_CORRUPT, db->folder,
+               ? error_set(error, TANSU_E_CORRUPT, db->files.folder,
                            "The index files are corrupt and nothing more is written to them; close "
                            "the database and open it again to have them rebuilt")
                : TANSU_OK;
@@ -166,7 +166,7 @@ static tansu_status files_lost(database *db, bool *lost, tansu_error *error) {
 }
 
 tansu_status folder_check(database *db, tansu_error *error) {
-    const char *folder = fs_lost_anchor(db->calls);
+    const char *folder = fs_lost_anchor(db->files.calls);
     if (folder != NULL)
         return error_set(
             error, TANSU_E_MOVED, folder,
@@ -174,26 +174,26 @@ tansu_status folder_check(database *db, tansu_error *error) {
             "close the database and open it where it is now",
             folder);
     bool lost = false;
-    if (db->read_only || db->files.anchors[0].path == NULL || db->log == NULL)
+    if (db->options.read_only || db->files.anchored.anchors[0].path == NULL || db->log == NULL)
         return TANSU_OK;
     tansu_status status = files_lost(db, &lost, error);
     return !lost ? status
-                 : error_set(error, TANSU_E_MOVED, db->folder,
+                 : error_set(error, TANSU_E_MOVED, db->files.folder,
                              "The files in the folder \"%s\" were removed or replaced while the "
                              "database was open; close the database and open it again",
-                             db->folder);
+                             db->files.folder);
 }
 
 tansu_status folder_check_often(database *db, tansu_error *error) {
-    if (db->files.anchors[0].path == NULL)
+    if (db->files.anchored.anchors[0].path == NULL)
         return TANSU_OK;
     if (db->log != NULL && log_abandoned(db->log))
         return folder_check(db, error);
     uint64_t tick = clock_tick();
-    if (__atomic_load_n(&db->folder_checked, __ATOMIC_RELAXED) == tick)
+    if (__atomic_load_n(&db->files.checked, __ATOMIC_RELAXED) == tick)
         return TANSU_OK;
     tansu_status status = folder_check(db, error);
     if (status == TANSU_OK)
-        __atomic_store_n(&db->folder_checked, tick, __ATOMIC_RELAXED);
+        __atomic_store_n(&db->files.checked, tick, __ATOMIC_RELAXED);
     return status;
 }

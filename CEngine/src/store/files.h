@@ -13,7 +13,24 @@
 
 #include "store/database.h"
 
-/* files_stamp_take -- takes db->stamp, before anything else is read. Errors: IO, MEMORY. */
+typedef struct files_stamp {
+    uint64_t parts[6][2];
+} files_stamp;
+
+/* The folder of a database, and how its files are opened. */
+typedef struct database_files {
+    fs anchored;       /* to the folder, and to those of the log and the index in it */
+    const fs *calls;   /* the same */
+    bool owns_anchors; /* and frees their paths: states use their root's */
+    char *folder;      /* NULL in a memory store */
+    int lock_fd;
+    int folder_fd; /* locked as well, except with `concurrent`; -1 where folders can't be opened */
+    uint64_t checked;   /* the tick of the clock of the last check that found the folder; atomic */
+    files_stamp stamp;  /* of what a reader that is `concurrent` opened */
+    bool index_damaged; /* the index files are not trusted any more; atomic */
+} database_files;
+
+/* files_stamp_take -- takes db->files.stamp, before anything else is read. Errors: IO, MEMORY. */
 tansu_status files_stamp_take(database *db, tansu_error *error);
 
 /* files_stamp_check -- BUSY when the files have another stamp by now. Errors: BUSY, IO, MEMORY. */

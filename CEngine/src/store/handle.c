@@ -20,7 +20,7 @@ bool handle_inherited(const database *db) {
 tansu_status handle_check_process(const database *db, tansu_error *error) {
     if (!handle_inherited(db))
         return TANSU_OK;
-    return error_set(error, TANSU_E_INVALID_STATE, db->folder,
+    return error_set(error, TANSU_E_INVALID_STATE, db->files.folder,
                      "The database was opened before fork(); open it again in this process");
 }
 
@@ -28,11 +28,11 @@ tansu_status handle_acquire(database *db, tansu_error *error) {
     tansu_status status = handle_check_process(db, error);
     if (status != TANSU_OK)
         return status;
-    pthread_mutex_lock(&db->state_mutex);
-    bool closing = __atomic_load_n(&db->root->closing, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&db->mutex);
+    bool closing = __atomic_load_n(&db->root->handles.closing, __ATOMIC_RELAXED);
     if (!closing)
-        db->handles++;
-    pthread_mutex_unlock(&db->state_mutex);
+        db->handles.count++;
+    pthread_mutex_unlock(&db->mutex);
     return closing ? closed(error) : TANSU_OK;
 }
 
@@ -40,14 +40,14 @@ tansu_status handle_check_open(database *db, tansu_error *error) {
     tansu_status status = handle_check_process(db, error);
     if (status != TANSU_OK)
         return status;
-    return __atomic_load_n(&db->root->closing, __ATOMIC_RELAXED) ? closed(error) : TANSU_OK;
+    return __atomic_load_n(&db->root->handles.closing, __ATOMIC_RELAXED) ? closed(error) : TANSU_OK;
 }
 
 void handle_release(database *db) {
     index_files_note_damage(db);
-    pthread_mutex_lock(&db->state_mutex);
-    bool last = --db->handles == 0 && db->closing;
-    pthread_mutex_unlock(&db->state_mutex);
+    pthread_mutex_lock(&db->mutex);
+    bool last = --db->handles.count == 0 && db->handles.closing;
+    pthread_mutex_unlock(&db->mutex);
     if (last)
         (void)db->close(db, NULL);
 }
@@ -60,42 +60,43 @@ void handle_release(database *db) {
 #define POLL_MS 100
 
 tansu_status maintenance_begin(database *db, tansu_error *error) {
-    pthread_mutex_lock(&db->state_mutex);
-    db->maintenance_waiting++;
-    pthread_cond_signal(&db->compactor_wanted);
+    pthread_mutex_lock(&db->mutex);
+    db->maintenance.waiting++;
+    pthread_cond_signal(&db->compactor.wanted);
     /* Background compaction ends with its slice, unless it waits for the write lock, which this
      * thread must not hold then. */
-    while (db->maintenance == MAINTENANCE_BACKGROUND &&
-           !(db->write_locked && pthread_equal(db->writer_thread, pthread_self())))
-        pthread_cond_wait(&db->state_changed, &db->state_mutex);
-    db->maintenance_waiting--;
-    bool free = db->maintenance == MAINTENANCE_NONE;
+    while (db->maintenance.running == MAINTENANCE_BACKGROUND &&
+           !(db->writer.locked && pthread_equal(db->writer.thread, pthread_self())))
+        pthread_cond_wait(&db->changed, &db->mutex);
+    db->maintenance.waiting--;
+    bool free = db->maintenance.running == MAINTENANCE_NONE;
     if (free)
-        db->maintenance = MAINTENANCE_CALLED;
-    pthread_mutex_unlock(&db->state_mutex);
+        db->maintenance.running = MAINTENANCE_CALLED;
+    pthread_mutex_unlock(&db->mutex);
     return free ? TANSU_OK
-                : error_set(error, TANSU_E_BUSY, db->folder,
+                : error_set(error, TANSU_E_BUSY, db->files.folder,
                             "Another compaction, backup or verification of the database is "
                             "running; try again when it has ended");
 }
 
 void maintenance_wait(database *db, const interrupt *stop) {
     clock_time since = clock_now(), until = clock_after(since, WAIT_NS);
-    pthread_mutex_lock(&db->state_mutex);
-    if (!pthread_equal(db->compactor, pthread_self())) {
-        while (db->catching_up && !interrupt_asked(stop) && clock_now() < until)
-            (void)clock_wait(&db->state_changed, &db->state_mutex, clock_in(POLL_MS));
+    pthread_mutex_lock(&db->mutex);
+    if (!pthread_equal(db->compactor.thread, pthread_self())) {
+        while (db->compactor.catching_up && !interrupt_asked(stop) && clock_now() < until)
+            (void)clock_wait(&db->changed, &db->mutex, clock_in(POLL_MS));
         /* The next writer waits no longer than this one. */
-        __atomic_store_n(&db->catching_up, false, __ATOMIC_RELAXED);
+        __atomic_store_n(&db->compactor.catching_up, false, __ATOMIC_RELAXED);
     }
-    pthread_mutex_unlock(&db->state_mutex);
-    __atomic_add_fetch(&db->write_stalls, 1, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&db->write_stall_us, (clock_now() - since) / 1000, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&db->mutex);
+    __atomic_add_fetch(&db->eviction.write_stalls, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&db->eviction.write_stall_us, (clock_now() - since) / 1000,
+                       __ATOMIC_RELAXED);
 }
 
 void maintenance_end(database *db) {
-    pthread_mutex_lock(&db->state_mutex);
-    db->maintenance = MAINTENANCE_NONE;
-    pthread_cond_broadcast(&db->state_changed);
-    pthread_mutex_unlock(&db->state_mutex);
+    pthread_mutex_lock(&db->mutex);
+    db->maintenance.running = MAINTENANCE_NONE;
+    pthread_cond_broadcast(&db->changed);
+    pthread_mutex_unlock(&db->mutex);
 }

@@ -8,6 +8,12 @@
 #include "store/database.h"
 #include "util/interrupt.h"
 
+/* Guarded by the database's mutex. */
+typedef struct open_handles {
+    uint64_t count; /* open transactions, cursors and feeds */
+    bool closing;   /* tansu_close() was called while some were open; stored atomically */
+} open_handles;
+
 /* handle_inherited -- whether this process is a fork of the one that opened the database. It has
  * none of the threads, and a lock that one of them held is never released, so nothing of the
  * database may be used, closed or freed in it. */
@@ -29,9 +35,21 @@ void handle_release(database *db);
 /* ---- Maintenance ---- */
 
 /*
- * The lock of tasks that need the log's segments to stay: compaction,
- * backup, verification. One runs at a time.
+ * The lock of tasks that need the log's segments to stay: compaction, backup, verification. One
+ * runs at a time. It is taken before the snapshot that is worked on is acquired.
  */
+
+typedef enum maintenance_task {
+    MAINTENANCE_NONE,
+    MAINTENANCE_BACKGROUND,
+    MAINTENANCE_CALLED
+} maintenance_task;
+
+/* Guarded by the database's mutex; changes signal `changed`. */
+typedef struct maintenance {
+    maintenance_task running;
+    uint32_t waiting; /* tasks that background compaction yields to */
+} maintenance;
 
 /* maintenance_begin -- takes the lock for a task that a user has called. Compaction in the
  * background yields to it and resumes some time after maintenance_end(). Errors: BUSY (another such

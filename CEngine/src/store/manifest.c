@@ -125,28 +125,28 @@ tansu_status manifest_write(const fs *calls, const char *folder, const manifest 
 
 /* note_file -- remembers which file is there. When that can't be had, its text is compared. */
 static void note_file(database *db) {
-    if (fs_identify(db->calls, MANIFEST_NAME, &db->manifest_file) != 0)
-        memset(&db->manifest_file, 0, sizeof db->manifest_file);
+    if (fs_identify(db->files.calls, MANIFEST_NAME, &db->manifest.identity) != 0)
+        memset(&db->manifest.identity, 0, sizeof db->manifest.identity);
 }
 
 void manifest_is_own(database *db) {
-    pthread_mutex_lock(&db->manifest_mutex);
-    db->manifest_tried = db->manifest;
+    pthread_mutex_lock(&db->manifest.mutex);
+    db->manifest.tried = db->manifest.known;
     note_file(db);
-    pthread_mutex_unlock(&db->manifest_mutex);
+    pthread_mutex_unlock(&db->manifest.mutex);
 }
 
 tansu_status manifest_replace(database *db, const manifest *m, tansu_error *error) {
     tansu_status status = folder_check(db, error);
     if (status != TANSU_OK)
         return status;
-    pthread_mutex_lock(&db->manifest_mutex);
-    db->manifest_tried = *m;
-    status = manifest_write(db->calls, db->folder, m, error);
+    pthread_mutex_lock(&db->manifest.mutex);
+    db->manifest.tried = *m;
+    status = manifest_write(db->files.calls, db->files.folder, m, error);
     if (status == TANSU_OK)
-        db->manifest = *m;
+        db->manifest.known = *m;
     note_file(db);
-    pthread_mutex_unlock(&db->manifest_mutex);
+    pthread_mutex_unlock(&db->manifest.mutex);
     return status;
 }
 
@@ -160,9 +160,9 @@ static bool has_text_of(const tansu_buffer *found, const manifest *m) {
 /* look -- manifest_moved() with the mutex held. A file system may number its files anew; what is
  * written again is another file, whatever its text. */
 static tansu_status look(database *db, bool *moved, tansu_error *error) {
-    const fs_identity *known = &db->manifest_file;
+    const fs_identity *known = &db->manifest.identity;
     fs_identity now;
-    if (fs_identify(db->calls, MANIFEST_NAME, &now) != 0) {
+    if (fs_identify(db->files.calls, MANIFEST_NAME, &now) != 0) {
         *moved = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
         return TANSU_OK;
     }
@@ -173,38 +173,38 @@ static tansu_status look(database *db, bool *moved, tansu_error *error) {
     if (*moved)
         return TANSU_OK;
     tansu_buffer text = TANSU_BUFFER_INIT;
-    char *path = fs_join(db->folder, MANIFEST_NAME);
+    char *path = fs_join(db->files.folder, MANIFEST_NAME);
     if (path == NULL)
         return error_memory(error);
-    tansu_status status = fs_read_file(db->calls, path, MANIFEST_LIMIT, &text, error);
+    tansu_status status = fs_read_file(db->files.calls, path, MANIFEST_LIMIT, &text, error);
     *moved = status == TANSU_E_NOT_FOUND || status == TANSU_E_TOO_LARGE ||
-             (status == TANSU_OK && !has_text_of(&text, &db->manifest) &&
-              !has_text_of(&text, &db->manifest_tried)); /* its write may have failed at the end */
+             (status == TANSU_OK && !has_text_of(&text, &db->manifest.known) &&
+              !has_text_of(&text, &db->manifest.tried)); /* its write may have failed at the end */
     tansu_buffer_free(&text);
     free(path);
     if (status == TANSU_OK && !*moved)
-        db->manifest_file = now;
+        db->manifest.identity = now;
     return *moved ? TANSU_OK : status;
 }
 
 tansu_status manifest_moved(database *db, bool *moved, tansu_error *error) {
     *moved = false;
-    if (pthread_mutex_trylock(&db->manifest_mutex) != 0)
+    if (pthread_mutex_trylock(&db->manifest.mutex) != 0)
         return TANSU_OK;
     tansu_status status = look(db, moved, error);
-    pthread_mutex_unlock(&db->manifest_mutex);
+    pthread_mutex_unlock(&db->manifest.mutex);
     return status;
 }
 
 tansu_status manifest_mark_compacted(database *db, tansu_error *error) {
     tansu_status status = TANSU_OK;
-    pthread_mutex_lock(&db->checkpoint_mutex);
-    manifest m = db->manifest;
+    pthread_mutex_lock(&db->checkpoints.mutex);
+    manifest m = db->manifest.known;
     m.compacted = true;
-    if (db->folder == NULL)
-        db->manifest = m;
-    else if (!db->manifest.compacted)
+    if (db->files.folder == NULL)
+        db->manifest.known = m;
+    else if (!db->manifest.known.compacted)
         status = manifest_replace(db, &m, error);
-    pthread_mutex_unlock(&db->checkpoint_mutex);
+    pthread_mutex_unlock(&db->checkpoints.mutex);
     return status;
 }

@@ -17,6 +17,8 @@
 
 #include "store/database.h"
 
+#include <pthread.h>
+
 typedef struct manifest {
     uint8_t uuid[16];
     bool index_open;       /* index files were being written and may not be whole on the disk */
@@ -36,11 +38,21 @@ tansu_status manifest_write(const fs *calls, const char *folder, const manifest 
 /* manifest_new -- a fresh one with a random uuid. Errors: IO (no source of random bytes). */
 tansu_status manifest_new(manifest *m, tansu_error *error);
 
+/* The MANIFEST of an open database. */
+typedef struct manifest_file {
+    manifest known; /* guarded by checkpoints.mutex; also used at opening and closing */
+    /* Whether the file is still this handle's (manifest_moved()); guarded by `mutex`, which is held
+     * as well by who writes the file and then `known`. */
+    pthread_mutex_t mutex;
+    manifest tried;       /* what was last written, or failed to be */
+    fs_identity identity; /* of the file that holds one of them; zeros: not known */
+} manifest_file;
+
 /* manifest_replace -- writes a database's MANIFEST anew. The checkpoint mutex is held, or the
  * database is being opened or closed. Errors: those of manifest_write(), MOVED. */
 tansu_status manifest_replace(database *db, const manifest *m, tansu_error *error);
 
-/* manifest_is_own -- what was just read into db->manifest, or written from there, is the file that
+/* manifest_is_own -- what was just read into db->manifest.known, or written from there, is the file that
  * manifest_moved() expects. */
 void manifest_is_own(database *db);
 

@@ -17,6 +17,22 @@
 #include "store/database.h"
 #include "util/interrupt.h"
 
+#include <pthread.h>
+
+/* Where the eviction of index blocks resumes. */
+typedef struct eviction_position {
+    char collection[TANSU_MAX_NAME + 1];
+    uint32_t tree; /* 0: the `_id` index */
+    uint64_t entry;
+} eviction_position;
+
+typedef struct eviction {
+    pthread_mutex_t mutex; /* one eviction at a time */
+    eviction_position at;
+    uint64_t write_stalls; /* writers that waited for a checkpoint, or a compaction; atomic */
+    uint64_t write_stall_us;
+} eviction;
+
 /* memory_init -- before other threads use the database. */
 void memory_init(database *db);
 

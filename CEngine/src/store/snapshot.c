@@ -57,7 +57,7 @@ static void spare_free(snapshot *v) {
 }
 
 snapshot *snapshot_take(database *db, const snapshot *base, uint64_t epoch) {
-    snapshot *v = __atomic_exchange_n(&db->spare_snapshot, NULL, __ATOMIC_ACQUIRE);
+    snapshot *v = __atomic_exchange_n(&db->snapshots.spare, NULL, __ATOMIC_ACQUIRE);
     if (v == NULL && (v = snapshot_new()) == NULL)
         return NULL;
     retire_list retired = v->retired;
@@ -84,7 +84,7 @@ static void snapshot_end(database *db, snapshot *v) {
     kept_free(v);
     if (v->retired.capacity > RETIRE_FEW)
         retire_forget(&v->retired);
-    spare_free(HEAP_KEEPS ? __atomic_exchange_n(&db->spare_snapshot, v, __ATOMIC_ACQ_REL) : v);
+    spare_free(HEAP_KEEPS ? __atomic_exchange_n(&db->snapshots.spare, v, __ATOMIC_ACQ_REL) : v);
 }
 
 const collection_state *snapshot_collection(const snapshot *v, const char *name) {
@@ -131,17 +131,17 @@ const collection_state *snapshot_next_holder(const snapshot *v, catalog_cursor *
 }
 
 snapshot *snapshot_acquire_head(database *db) {
-    pthread_mutex_lock(&db->snapshot_mutex);
-    snapshot *v = db->head;
+    pthread_mutex_lock(&db->snapshots.mutex);
+    snapshot *v = db->snapshots.head;
     v->references++;
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_unlock(&db->snapshots.mutex);
     return v;
 }
 
 /* is_over -- whether no reader can ever see a snapshot again; the mutex is held. */
 static bool is_over(const database *db, const snapshot *v) {
-    return v->references == 0 && v->heirs == 0 && v->epoch < db->visible->epoch &&
-           !reader_slots_hold(&db->readers, v);
+    return v->references == 0 && v->heirs == 0 && v->epoch < db->snapshots.visible->epoch &&
+           !reader_slots_hold(&db->snapshots.readers, v);
 }
 
 /* unlink_snapshot -- takes a snapshot that is over out of the list and puts it on `ended`. What it
@@ -152,7 +152,7 @@ static void unlink_snapshot(database *db, snapshot *v, snapshot **ended) {
         before->next = v->next;
         before->heirs++;
     } else {
-        db->oldest = v->next;
+        db->snapshots.oldest = v->next;
     }
     v->next->previous = before;
     v->next = *ended;
@@ -207,11 +207,11 @@ static void end_snapshots(database *db, snapshot *ended) {
         }
         bool done = true;
         if (v->previous != NULL || v->more != NULL) {
-            pthread_mutex_lock(&db->snapshot_mutex);
+            pthread_mutex_lock(&db->snapshots.mutex);
             take_more(v, &ended);
             if (v->previous != NULL)
                 done = hand_over(db, v, &ended);
-            pthread_mutex_unlock(&db->snapshot_mutex);
+            pthread_mutex_unlock(&db->snapshots.mutex);
         }
         if (done)
             snapshot_end(db, v);
@@ -225,7 +225,7 @@ static void end_snapshots(database *db, snapshot *ended) {
  * mutex is held. */
 static snapshot *take_ended(database *db, snapshot *v) {
     snapshot *ended = NULL;
-    while (v != db->visible) {
+    while (v != db->snapshots.visible) {
         snapshot *next = v->next;
         if (is_over(db, v))
             unlink_snapshot(db, v, &ended);
@@ -237,20 +237,20 @@ static snapshot *take_ended(database *db, snapshot *v) {
 /* end_passed -- frees the snapshots that were over when a reference to one in a slot has ended, for
  * who released it could not see that. */
 static void end_passed(database *db) {
-    pthread_mutex_lock(&db->snapshot_mutex);
-    snapshot *ended = take_ended(db, db->oldest);
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_lock(&db->snapshots.mutex);
+    snapshot *ended = take_ended(db, db->snapshots.oldest);
+    pthread_mutex_unlock(&db->snapshots.mutex);
     end_snapshots(db, ended);
 }
 
 snapshot *snapshot_acquire(database *db) {
     bool passed;
-    snapshot *v = reader_slots_acquire(&db->readers, &db->visible, &passed);
+    snapshot *v = reader_slots_acquire(&db->snapshots.readers, &db->snapshots.visible, &passed);
     if (v == NULL) {
-        pthread_mutex_lock(&db->snapshot_mutex);
-        v = db->visible;
+        pthread_mutex_lock(&db->snapshots.mutex);
+        v = db->snapshots.visible;
         v->references++;
-        pthread_mutex_unlock(&db->snapshot_mutex);
+        pthread_mutex_unlock(&db->snapshots.mutex);
     }
     if (passed)
         end_passed(db);
@@ -259,71 +259,72 @@ snapshot *snapshot_acquire(database *db) {
 
 void snapshot_release(database *db, snapshot *v) {
     /* After the release the snapshot may be gone: only its address is compared. */
-    if (reader_slots_release(&db->readers, v)) {
-        if (__atomic_load_n(&db->visible, __ATOMIC_SEQ_CST) != v)
+    if (reader_slots_release(&db->snapshots.readers, v)) {
+        if (__atomic_load_n(&db->snapshots.visible, __ATOMIC_SEQ_CST) != v)
             end_passed(db);
         return;
     }
     snapshot *ended = NULL;
-    pthread_mutex_lock(&db->snapshot_mutex);
+    pthread_mutex_lock(&db->snapshots.mutex);
     if (v->references != 0)
         v->references--;
     else /* it is in a slot of another thread, but not always where it was a moment ago */
-        while (!reader_slots_release_any(&db->readers, v))
+        while (!reader_slots_release_any(&db->snapshots.readers, v))
             ;
     if (is_over(db, v))
         unlink_snapshot(db, v, &ended);
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_unlock(&db->snapshots.mutex);
     end_snapshots(db, ended);
 }
 
 void snapshot_publish(database *db, snapshot *v, retire_list *retired, bool visible) {
     snapshot *ended = NULL;
-    pthread_mutex_lock(&db->snapshot_mutex);
-    db->head->retired = *retired;
+    pthread_mutex_lock(&db->snapshots.mutex);
+    db->snapshots.head->retired = *retired;
     *retired = (retire_list){0};
-    db->head->next = v;
-    v->previous = db->head;
-    db->head = v;
-    snapshot *before = db->visible;
+    db->snapshots.head->next = v;
+    v->previous = db->snapshots.head;
+    db->snapshots.head = v;
+    snapshot *before = db->snapshots.visible;
     if (visible) {
-        __atomic_store_n(&db->visible, v, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&db->snapshots.visible, v, __ATOMIC_SEQ_CST);
         ended = take_ended(db, before);
     }
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_unlock(&db->snapshots.mutex);
     if (visible)
         commit_wait_notify(db);
     end_snapshots(db, ended);
 }
 
 void snapshot_make_visible(database *db, uint64_t sequence) {
-    pthread_mutex_lock(&db->snapshot_mutex);
-    snapshot *before = db->visible, *newest = before;
+    pthread_mutex_lock(&db->snapshots.mutex);
+    snapshot *before = db->snapshots.visible, *newest = before;
     while (newest->next != NULL && newest->next->sequence <= sequence)
         newest = newest->next;
-    __atomic_store_n(&db->visible, newest, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&db->snapshots.visible, newest, __ATOMIC_SEQ_CST);
     snapshot *ended = take_ended(db, before);
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_unlock(&db->snapshots.mutex);
     commit_wait_notify(db);
     end_snapshots(db, ended);
 }
 
 uint32_t snapshot_count_acquired(database *db, uint64_t *oldest) {
     uint32_t count = 0;
-    pthread_mutex_lock(&db->snapshot_mutex);
-    *oldest = db->oldest->sequence;
-    for (const snapshot *v = db->oldest; v != db->visible; v = v->next)
+    pthread_mutex_lock(&db->snapshots.mutex);
+    *oldest = db->snapshots.oldest->sequence;
+    for (const snapshot *v = db->snapshots.oldest; v != db->snapshots.visible; v = v->next)
         count++;
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_unlock(&db->snapshots.mutex);
     return count;
 }
 
 uint32_t snapshot_commits(database *db, uint64_t *commits, uint32_t most) {
     uint32_t count = 0;
-    pthread_mutex_lock(&db->snapshot_mutex);
-    for (const snapshot *v = db->oldest; v != db->visible && count < most; v = v->next)
+    pthread_mutex_lock(&db->snapshots.mutex);
+    for (const snapshot *v = db->snapshots.oldest; v != db->snapshots.visible && count < most;
+         v = v->next)
         commits[count++] = v->sequence;
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_unlock(&db->snapshots.mutex);
     return count;
 }
 
@@ -338,8 +339,8 @@ static void free_snapshot(snapshot *v) {
 }
 
 void snapshot_free_all(database *db) {
-    snapshot *v = db->oldest;
-    while (v != NULL && v != db->head) {
+    snapshot *v = db->snapshots.oldest;
+    while (v != NULL && v != db->snapshots.head) {
         snapshot *next = v->next;
         free_snapshot(v);
         v = next;
@@ -350,7 +351,7 @@ void snapshot_free_all(database *db) {
         catalog_end(&v->states, UINT64_MAX, collection_release, db->trees);
         free_snapshot(v);
     }
-    db->oldest = db->visible = db->head = NULL;
-    spare_free(db->spare_snapshot);
-    db->spare_snapshot = NULL;
+    db->snapshots.oldest = db->snapshots.visible = db->snapshots.head = NULL;
+    spare_free(db->snapshots.spare);
+    db->snapshots.spare = NULL;
 }

@@ -18,8 +18,10 @@
 #include "log/compressed/codec.h"
 #include "store/catalog/catalog.h"
 #include "store/database.h"
+#include "store/readers/reader_slots.h"
 #include "util/retire.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* One secondary index as of a snapshot. */
@@ -61,7 +63,7 @@ typedef struct snapshot {
     uint64_t position; /* end of that commit in the log (log_position()) */
     uint32_t count;    /* of collections */
     uint64_t epoch;    /* of the transaction that made it: rises from snapshot to snapshot */
-    /* The following are guarded by the database's snapshot_mutex. */
+    /* The following are guarded by the database's list. */
     uint64_t references; /* of readers, but for those in store/readers/reader_slots.h */
     uint64_t heirs;      /* ended snapshots after it, whose retired objects it may have to take */
     struct snapshot *previous, *next; /* the live snapshots before and after it */
@@ -130,6 +132,16 @@ tansu_status snapshot_missing(const char *name, tansu_error *error);
 const collection_state *snapshot_collection_by_id(const snapshot *v, uint32_t id);
 
 /* ---- The database's snapshots ---- */
+
+/* From oldest to newest; guarded by `mutex`. */
+typedef struct snapshot_list {
+    pthread_mutex_t mutex;
+    snapshot *oldest;
+    snapshot *visible;    /* what new readers get; also read atomically */
+    snapshot *head;       /* what the next writer builds on: not visible before it is durable */
+    snapshot *spare;      /* memory of one that has ended, for the next; atomic */
+    reader_slots readers; /* references that are taken without the mutex */
+} snapshot_list;
 
 /* snapshot_acquire -- the newest visible snapshot; end it with snapshot_release(). */
 snapshot *snapshot_acquire(database *db);

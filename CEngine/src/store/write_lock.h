@@ -8,6 +8,22 @@
 #include "util/clock.h"
 #include "util/interrupt.h"
 
+#include <pthread.h>
+
+struct shape_table;
+struct write_txn;
+
+/* The write lock, and what belongs to the transaction that holds it. */
+typedef struct database_writer {
+    bool locked;                /* guarded by the database's mutex */
+    pthread_t thread;           /* valid while `locked`: detects a thread that waits for itself */
+    struct write_txn *spare;    /* of the last transaction, with its memory, for the next */
+    struct shape_table *shapes; /* of the collections' documents; NULL before the first */
+    uint64_t next_epoch;
+    uint32_t next_collection;
+    uint32_t next_index;
+} database_writer;
+
 /* write_lock_acquire -- waits for the lock, at most as long as options.busy_timeout_ms; `stop`,
  * which may be NULL, cancels the wait. Errors: BUSY, READ_ONLY, SYNC_FAILED, CANCELLED. */
 tansu_status write_lock_acquire(database *db, const interrupt *stop, tansu_error *error);
@@ -37,10 +53,15 @@ tansu_status write_lock_check(database *db, tansu_error *error);
 /*
  * Change feeds wait here.
  *
- * A waiter counts itself in `commit_waiters` before it examines the visible snapshot; a commit
- * makes its snapshot visible before it examines the count. Both hold the snapshot mutex in between,
- * so one of them sees the other, and a commit without waiters costs one load.
+ * A waiter counts itself before it examines the visible snapshot; a commit makes its snapshot
+ * visible before it examines the count. Both hold the mutex of the snapshots in between, so one of
+ * them sees the other, and a commit without waiters costs one load.
  */
+typedef struct commit_waiters {
+    pthread_mutex_t mutex;
+    pthread_cond_t visible;
+    uint32_t count; /* changed with the mutex held, read atomically by every commit */
+} commit_waiters;
 
 /* commit_wait -- waits until the visible snapshot is newer than `sequence`. DONE at `until`
  * (CLOCK_NEVER: no limit). `check` is called with `context` before each wait; an error from it ends

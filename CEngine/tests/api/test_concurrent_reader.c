@@ -2,9 +2,9 @@
  * test_concurrent_reader.c -- opening a database while another process writes it
  * (tansu_options.allow_writer, docs/readers.md).
  */
+#include "api/handles.h"
 #include "log/format.h"
 #include "query/plan/partial_filter.h"
-#include "store/database.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -226,8 +226,7 @@ static void a_writer_may_do_anything_between_two_calls(void) {
              between.at += 1 + (unsigned)between.way) {
             tansu_db *reader = NULL;
             between.calls = 0;
-            if (CHECK_OK(database_open(&reading, &calls, &query_filters, (database **)&reader,
-                                       &call_error),
+            if (CHECK_OK(handle_open(&reading, &calls, &query_filters, &reader, &call_error),
                          &call_error)) {
                 check_filled(reader, 1500);
                 call_close(reader);
@@ -336,8 +335,7 @@ static void a_read_only_file_system_is_enough(void) {
     calls.open = open_sealed;
     sealed = folder;
     options.allow_writer = 1;
-    if (CHECK_OK(database_open(&options, &calls, &query_filters, (database **)&db, &call_error),
-                 &call_error)) {
+    if (CHECK_OK(handle_open(&options, &calls, &query_filters, &db, &call_error), &call_error)) {
         sample_check(db);
         call_close(db);
     }
@@ -453,9 +451,9 @@ static void files_that_come_back_do_not_make_a_failure_a_success(void) {
     calls.open = open_unless_missing;
     unsigned each = UINT_MAX;
     for (missing.at = 0; missing.at <= each; missing.at++) {
-        database *db = NULL;
+        tansu_db *db = NULL;
         missing.calls = 0;
-        tansu_status status = database_open(&options, &calls, &query_filters, &db, &call_error);
+        tansu_status status = handle_open(&options, &calls, &query_filters, &db, &call_error);
         if (missing.at == 0)
             each = missing.calls / 8; /* an opening is tried that often */
         CHECK_STATUS(TANSU_E_CORRUPT, status);
@@ -472,15 +470,15 @@ static void fail_each(const char *folder, fault_kind kind, bool lasting, unsigne
     unsigned calls = 0;
     tansu_status expected = kind == FAULT_FILES ? TANSU_E_IO : TANSU_E_MEMORY;
     for (unsigned n = 0; n <= calls; n += n == 0 ? 1 : step) {
-        database *db = NULL;
+        tansu_db *db = NULL;
         fault_start(kind, n, lasting, EIO);
-        tansu_status status = database_open(&options, &fault_fs, &query_filters, &db, NULL);
+        tansu_status status = handle_open(&options, &fault_fs, &query_filters, &db, NULL);
         unsigned made = fault_stop();
         if (n == 0)
             calls = made;
         if (status == TANSU_OK) {
-            sample_check((tansu_db *)db);
-            call_close((tansu_db *)db);
+            sample_check(db);
+            call_close(db);
         } else if (!CHECK(n != 0 && status == expected)) {
             check_note("    call %u: %s", n, tansu_status_name(status));
         }

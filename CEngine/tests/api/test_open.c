@@ -2,8 +2,8 @@
  * test_open.c -- opening and closing: options, wrong folders, locks, read-only, temporary and
  * memory stores, handles that are still open.
  */
+#include "api/handles.h"
 #include "query/plan/partial_filter.h"
-#include "store/database.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -367,7 +367,7 @@ static tansu_status open_sealed(const char *folder, tansu_db **db) {
     calls.mkdir = refuse_folder;
     calls.unlink = refuse_name;
     tansu_options options = call_options(folder);
-    return database_open(&options, &calls, &query_filters, (database **)db, &call_error);
+    return handle_open(&options, &calls, &query_filters, db, &call_error);
 }
 
 static void a_read_only_file_system_is_opened_read_only(void) {

@@ -1,7 +1,7 @@
 /*
  * test_open_json.c -- options in JSON form: every member, and what is wrong with one.
  */
-#include "store/database_internal.h"
+#include "api/handles.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -35,18 +35,18 @@ static void every_member_is_taken_over(void) {
              "\"transactionMemoryBytes\": 90000, \"readMode\": \"unguarded\"}",
              folder_join(folder, "db"));
     REQUIRE(CHECK_OK(tansu_open_json(text, &db, &call_error), &call_error));
-    const database *d = (const database *)db;
-    CHECK_INT(TANSU_STORE_PERSISTENT, d->store);
-    CHECK_INT(TANSU_DURABILITY_INTERVAL, d->durability);
-    CHECK_INT(7, d->interval_ms);
-    CHECK_INT(8, d->busy_timeout_ms);
-    CHECK_INT(10, d->checkpoint_bytes);
-    CHECK_INT(20, d->index_cache_bytes);
-    CHECK_INT(30, d->compaction_percent);
-    CHECK_INT(40, d->compaction_share);
-    CHECK_INT(70000, d->sort_memory_bytes);
-    CHECK_INT(80000, d->group_memory_bytes);
-    CHECK_INT(90000, d->transaction_memory_bytes);
+    const database *d = db_inner(db);
+    CHECK_INT(TANSU_STORE_PERSISTENT, d->options.store);
+    CHECK_INT(TANSU_DURABILITY_INTERVAL, d->options.durability);
+    CHECK_INT(7, d->options.interval_ms);
+    CHECK_INT(8, d->options.busy_timeout_ms);
+    CHECK_INT(10, d->options.checkpoint_bytes);
+    CHECK_INT(20, d->options.index_cache_bytes);
+    CHECK_INT(30, d->options.compaction_percent);
+    CHECK_INT(40, d->options.compaction_share);
+    CHECK_INT(70000, d->options.sort_memory_bytes);
+    CHECK_INT(80000, d->options.group_memory_bytes);
+    CHECK_INT(90000, d->options.transaction_memory_bytes);
     CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
     call_close(db);
     snprintf(text, sizeof text, "{'path': '%s', 'readOnly': true, 'mustExist': true}",

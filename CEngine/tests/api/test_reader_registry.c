@@ -2,8 +2,8 @@
  * test_reader_registry.c -- who reads a database while another process writes, what that keeps on
  * the disk, and the limit of it (docs/readers.md).
  */
+#include "api/handles.h"
 #include "query/plan/partial_filter.h"
-#include "store/database.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
@@ -506,15 +506,14 @@ static void fail_each(fault_kind kind, unsigned step) {
     options.max_pinned_bytes = 2 * MEBIBYTE;
     unsigned calls = 0; /* counted when none fails */
     for (unsigned n = 0; n <= calls; n += step) {
-        database *inner = NULL;
+        tansu_db *reader = NULL;
         int number = n % 2 == 0 ? ENOSPC : EIO;
         fault_start(kind, n, false, number);
-        tansu_status status = database_open(&options, &fault_fs, &query_filters, &inner, NULL);
+        tansu_status status = handle_open(&options, &fault_fs, &query_filters, &reader, NULL);
         unsigned made = fault_stop();
         calls = made > calls ? made : calls;
         CHECK(allowed(status));
         if (status == TANSU_OK) {
-            tansu_db *reader = (tansu_db *)inner;
             replace_all(db, 1);
             fault_start(kind, n, false, number);
             status = tansu_refresh(reader, NULL, NULL, NULL);

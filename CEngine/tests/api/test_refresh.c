@@ -2,9 +2,9 @@
  * test_refresh.c -- a reader goes to commits that another opening has made since: tansu_refresh(),
  * the option `follow`, and change feeds of a reader (docs/readers.md).
  */
+#include "api/handles.h"
 #include "log/tail.h"
 #include "query/plan/partial_filter.h"
-#include "store/database.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -299,31 +299,30 @@ static void an_end_that_is_written_again_meanwhile_is_not_mixed(void) {
     options.allow_writer = 1;
     int opened = 0, refreshed = 0;
     for (bool reached = true; reached; opened++) {
-        database *reader;
+        tansu_db *reader;
         calls_before_reset = opened + 1;
-        CHECK_OK(database_open(&options, &calls, &query_filters, &reader, &call_error),
-                 &call_error);
+        CHECK_OK(handle_open(&options, &calls, &query_filters, &reader, &call_error), &call_error);
         reached = calls_before_reset == 0;
         calls_before_reset = 0;
-        check_filled((tansu_db *)reader, NULL, 0);
-        CHECK(!refresh((tansu_db *)reader)); /* what it has is of the log that there is now */
-        CHECK_INT(0, call_statistic((tansu_db *)reader, "reopenings"));
-        call_close((tansu_db *)reader);
+        check_filled(reader, NULL, 0);
+        CHECK(!refresh(reader)); /* what it has is of the log that there is now */
+        CHECK_INT(0, call_statistic(reader, "reopenings"));
+        call_close(reader);
     }
-    database *reader;
-    REQUIRE(database_open(&options, &calls, &query_filters, &reader, &call_error) == TANSU_OK);
+    tansu_db *reader;
+    REQUIRE(handle_open(&options, &calls, &query_filters, &reader, &call_error) == TANSU_OK);
     for (bool reached = true; reached; refreshed++) {
         fill(db, refreshed + 1);
         calls_before_reset = refreshed + 1;
-        CHECK(refresh((tansu_db *)reader));
+        CHECK(refresh(reader));
         reached = calls_before_reset == 0;
         calls_before_reset = 0;
-        check_filled((tansu_db *)reader, NULL, refreshed + 1);
-        CHECK_INT(refreshed + reached, call_statistic((tansu_db *)reader, "reopenings"));
+        check_filled(reader, NULL, refreshed + 1);
+        CHECK_INT(refreshed + reached, call_statistic(reader, "reopenings"));
     }
     CHECK(opened > 3);
     CHECK(refreshed > 1);
-    call_close((tansu_db *)reader);
+    call_close(reader);
     call_close(db);
     folder_end(folder);
 }
@@ -553,9 +552,8 @@ static void fail_each(fault_kind kind, unsigned step) {
     unsigned calls = 1;
     int round = 0;
     for (unsigned n = 1; n <= calls; n += step) {
-        database *reader = NULL;
-        REQUIRE(database_open(&options, &fault_fs, &query_filters, &reader, NULL) == TANSU_OK);
-        tansu_db *handle = (tansu_db *)reader;
+        tansu_db *handle = NULL;
+        REQUIRE(handle_open(&options, &fault_fs, &query_filters, &handle, NULL) == TANSU_OK);
         tansu_txn *old = call_begin(handle, TANSU_TXN_READ);
         int before = round;
         fill(db, ++round);

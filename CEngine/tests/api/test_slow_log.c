@@ -1,7 +1,7 @@
 /*
  * test_slow_log.c -- operations that take long are passed to options.log, with no lock held.
  */
-#include "store/database_internal.h"
+#include "api/handles.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -55,7 +55,7 @@ static tansu_db *open_logged(uint32_t milliseconds) {
 /* open_eager -- every operation is logged, however quick. */
 static tansu_db *open_eager(void) {
     tansu_db *db = open_logged(1);
-    ((database *)db)->slow_log.milliseconds = 0;
+    db->slow_log.milliseconds = 0;
     return db;
 }
 
@@ -132,7 +132,7 @@ static void quick_operations_have_none(void) {
     CHECK_INT(0, heard.count);
     call_close(db);
     db = open_logged(0); /* off */
-    CHECK(((database *)db)->slow_log.function == NULL);
+    CHECK(db->slow_log.function == NULL);
     CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
     CHECK_INT(0, heard.count);
     call_close(db);

@@ -2,6 +2,7 @@
  * test_backup_fault_injection.c -- every file call and every allocation of a backup and of a
  * restore fails once, and the process ends at every call: the result is whole or not there.
  */
+#include "api/handles.h"
 #include "backup/backup.h"
 #include "query/plan/partial_filter.h"
 #include "support/calls/backup_calls.h"
@@ -35,11 +36,10 @@ static tansu_status run(const job *j, const fs *calls) {
 }
 
 /* open_over -- a database over these calls. */
-static database *open_over(const char *path, const fs *calls) {
+static tansu_db *open_over(const char *path, const fs *calls) {
     tansu_options options = call_options(path);
-    database *db = NULL;
-    REQUIRE(
-        CHECK_OK(database_open(&options, calls, &query_filters, &db, &call_error), &call_error));
+    tansu_db *db = NULL;
+    REQUIRE(CHECK_OK(handle_open(&options, calls, &query_filters, &db, &call_error), &call_error));
     return db;
 }
 
@@ -90,18 +90,18 @@ static void fail_in_turn(const job *j, fault_kind kind, bool lasting) {
 static void with_fault(fault_kind kind, bool lasting) {
     char *from = sample_folder();
     char *folder = folder_new();
-    database *db = open_over(from, &fault_fs);
+    tansu_db *db = open_over(from, &fault_fs);
     for (int f = 0; f < 2; f++) {
         const char *whole = path_in(folder, "whole");
-        job saving = {db, backup_forms[f], folder, path_in(folder, "to")};
+        job saving = {db_inner(db), backup_forms[f], folder, path_in(folder, "to")};
         job restoring = {NULL, backup_forms[f], whole, path_in(folder, "restored")};
-        CHECK_OK(backup((tansu_db *)db, whole, backup_forms[f]), &call_error);
+        CHECK_OK(backup(db, whole, backup_forms[f]), &call_error);
         fail_in_turn(&saving, kind, lasting);
         fail_in_turn(&restoring, kind, lasting);
         remove_at(whole);
-        sample_check((tansu_db *)db);
+        sample_check(db);
     }
-    call_close((tansu_db *)db);
+    call_close(db);
     folder_end(folder);
     folder_end(from);
 }
@@ -186,7 +186,7 @@ static bool killed(const char *source, const job *j, unsigned calls) {
         job own = *j;
         calls_left = 1000000;
         if (source != NULL)
-            own.db = open_over(source, &ending);
+            own.db = db_inner(open_over(source, &ending));
         calls_left = calls;
         _exit(run(&own, &ending) == TANSU_OK ? 0 : 1);
     }
@@ -217,7 +217,7 @@ static void a_killed_process_leaves_nothing_half(void) {
             if (!file_exists(restored))
                 CHECK_OK(restore(whole, restored), &call_error);
             CHECK(!file_exists(part_of(to)) && !file_exists(part_of(restored)));
-            saving.db = (database *)db;
+            saving.db = db_inner(db);
             check_result(&saving);
             check_result(&restoring);
             call_close(db);

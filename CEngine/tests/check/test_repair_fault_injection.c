@@ -3,10 +3,10 @@
  * verify, fails once: there is a typed error and nothing at the target, or a result of which the
  * report says what is missing.
  */
+#include "api/handles.h"
 #include "check/repair/repair.h"
 #include "check/verify/verify.h"
 #include "query/plan/partial_filter.h"
-#include "store/database_internal.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/check.h"
@@ -88,7 +88,7 @@ static void verify_in_turn(fault_kind kind) {
         tansu_buffer report = TANSU_BUFFER_INIT;
         fault_start(kind, n, false, EIO);
         tansu_status status =
-            database_verify((database *)db, NULL, NULL, n % 2 ? &report : NULL, &call_error);
+            database_verify(db_inner(db), NULL, NULL, n % 2 ? &report : NULL, &call_error);
         fault_stop();
         met = fault_occurred();
         if (status != TANSU_OK)

@@ -2,8 +2,8 @@
  * test_verify.c -- verify finds nothing in whatever a database went through, everything that is
  * wrong, and can be watched, stopped and run concurrently with writers.
  */
+#include "api/handles.h"
 #include "log/scan.h"
-#include "store/database_internal.h"
 #include "store/write_txn/write_txn.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -163,7 +163,7 @@ static void it_runs_concurrently_with_writers_and_checkpoints(void) {
 
 /* The newest version's collection, to be falsified: nothing else goes on meanwhile. */
 static collection_state *state_of(tansu_db *db, const char *name) {
-    database *d = (database *)db;
+    database *d = db_inner(db);
     snapshot *v = snapshot_acquire(d);
     collection_state *state = (collection_state *)snapshot_collection(v, name);
     snapshot_release(d, v);
@@ -173,7 +173,7 @@ static collection_state *state_of(tansu_db *db, const char *name) {
 
 /* change_entry -- takes an entry out of a tree or puts one in. */
 static void change_entry(tansu_db *db, tree *t, const void *key, size_t size, bool remove) {
-    database *d = (database *)db;
+    database *d = db_inner(db);
     retire_list retired = {0};
     tree_writer writer = {.store = d->trees, .epoch = UINT64_MAX, .retired = &retired};
     bool flag;
@@ -188,7 +188,7 @@ static void change_entry(tansu_db *db, tree *t, const void *key, size_t size, bo
 static void first_entry(tansu_db *db, const tree *t, tansu_buffer *key) {
     tree_cursor cursor;
     bool valid;
-    tree_cursor_init(&cursor, ((database *)db)->trees, t);
+    tree_cursor_init(&cursor, db_inner(db)->trees, t);
     CHECK_OK(tree_cursor_seek_rank(&cursor, 0, &valid, &call_error), &call_error);
     REQUIRE(valid && tree_cursor_key(&cursor, key));
     tree_cursor_end(&cursor);
@@ -295,7 +295,7 @@ static void wrong_locations_are_found(void) {
     CHECK_OK(locations_get(state->locations, 8, &other, &call_error), &call_error);
     log_pins pins = {.next = 0};
     uint64_t room;
-    uint64_t older = record_previous(log_record(((database *)db)->log, &pins, good, &room));
+    uint64_t older = record_previous(log_record(db_inner(db)->log, &pins, good, &room));
     const struct {
         uint64_t place;
         const char *message;

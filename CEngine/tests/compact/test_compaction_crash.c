@@ -5,9 +5,9 @@
  * them. And it is killed between compactions that are cancelled and backups: what has a backup's
  * name then is whole.
  */
+#include "api/handles.h"
 #include "log/compressed/codec.h"
 #include "query/plan/partial_filter.h"
-#include "store/database.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/check.h"
@@ -173,7 +173,7 @@ static void check_store(tansu_db *db) {
 }
 
 /* open_counted -- over the calls above. */
-static tansu_status open_counted(const char *folder, database **db) {
+static tansu_status open_counted(const char *folder, tansu_db **db) {
     static fs calls;
     calls = fs_system;
     calls.open = count_open;
@@ -185,15 +185,14 @@ static tansu_status open_counted(const char *folder, database **db) {
     calls.rename = count_rename;
     calls.unlink = count_unlink;
     tansu_options options = call_options(folder);
-    return database_open(&options, &calls, &query_filters, db, &call_error);
+    return handle_open(&options, &calls, &query_filters, db, &call_error);
 }
 
 /* compact_twice -- a life with two compactions and commits between and after them. */
 static void compact_twice(const char *folder) {
-    database *d;
-    if (open_counted(folder, &d) != TANSU_OK)
+    tansu_db *db;
+    if (open_counted(folder, &db) != TANSU_OK)
         _exit(10);
-    tansu_db *db = (tansu_db *)d;
     if (tansu_compact(db, NULL, NULL, NULL, &call_error) != TANSU_OK)
         _exit(11);
     /* Records after the compaction whose versions before lie in the new segment. */
@@ -303,11 +302,10 @@ static void check_backup(const char *folder, const char *from, bool is_folder) {
 static bool fault_at(const char *folder, const char *store, const char *copy, unsigned at,
                      int error, bool only_space) {
     folder_copy(store, copy);
-    database *d;
+    tansu_db *db;
     orders.count = orders.at = 0;
     orders.only_space = only_space;
-    REQUIRE(CHECK_OK(open_counted(copy, &d), &call_error));
-    tansu_db *db = (tansu_db *)d;
+    REQUIRE(CHECK_OK(open_counted(copy, &db), &call_error));
     orders.count = 0;
     orders.at = at;
     orders.error = error;
@@ -392,10 +390,9 @@ static int write_on_and_cancel(void *context, uint64_t done, uint64_t total) {
 /* cancel_and_back_up -- a life of cancelled compactions, backups of both forms, and one
  * compaction. */
 static void cancel_and_back_up(const char *store, const char *folder) {
-    database *d;
-    if (open_counted(store, &d) != TANSU_OK)
+    tansu_db *db;
+    if (open_counted(store, &db) != TANSU_OK)
         _exit(10);
-    tansu_db *db = (tansu_db *)d;
     for (unsigned i = 0; i < BACKUPS; i++) {
         tansu_status status =
             tansu_compact(db, i == 4 ? NULL : write_on_and_cancel, db, NULL, &call_error);

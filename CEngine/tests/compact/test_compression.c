@@ -4,10 +4,10 @@
  * that were open before, and with a cache that keeps no block. Its files are smaller. What is
  * corrupt in them is found, and the rest is salvaged.
  */
+#include "api/handles.h"
 #include "log/compressed/codec.h"
 #include "log/format.h"
 #include "query/plan/partial_filter.h"
-#include "store/database.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -686,21 +686,21 @@ static void file_calls_that_fail_are_reported(void) {
     options.block_cache_bytes = 0;
     bool more = true;
     for (unsigned n = 1; more && check_failures() == 0; n++) {
-        database *db = NULL;
+        tansu_db *db = NULL;
         fault_start(FAULT_FILES, n, false, EIO);
-        tansu_status status = database_open(&options, &fault_fs, &query_filters, &db, &call_error);
+        tansu_status status = handle_open(&options, &fault_fs, &query_filters, &db, &call_error);
         if (status == TANSU_OK)
-            status = read_some((tansu_db *)db);
+            status = read_some(db);
         if (status == TANSU_OK)
-            status = maintenance_verify((tansu_db *)db);
+            status = maintenance_verify(db);
         if (status == TANSU_OK)
-            status = tansu_compact((tansu_db *)db, NULL, NULL, NULL, &call_error);
+            status = tansu_compact(db, NULL, NULL, NULL, &call_error);
         more = fault_occurred();
         fault_stop();
         CHECK(status == TANSU_OK || more);
         CHECK(status != TANSU_E_CORRUPT);
         if (db != NULL)
-            tansu_shutdown((tansu_db *)db, &call_error);
+            tansu_shutdown(db, &call_error);
     }
     tansu_db *db = call_open(folder);
     same_state(db);

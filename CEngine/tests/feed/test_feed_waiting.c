@@ -3,8 +3,7 @@
  * under; several feeds and writers at once, concurrently with compaction in the background; and
  * nothing is delivered that readers do not see.
  */
-#include "store/database.h"
-#include "store/database_internal.h"
+#include "api/handles.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/fault/file_faults.h"
@@ -29,7 +28,7 @@ static pthread_t start(void *(*body)(void *), void *context) {
 
 /* await_waiters -- returns when this many feeds wait. */
 static void await_waiters(tansu_db *db, uint32_t count) {
-    while (__atomic_load_n(&((database *)db)->commit_waiters, __ATOMIC_RELAXED) != count)
+    while (__atomic_load_n(&db_inner(db)->commits.count, __ATOMIC_RELAXED) != count)
         sched_yield();
 }
 
@@ -165,10 +164,9 @@ static void a_commit_is_delivered_when_it_is_on_the_disk(void) {
     calls.sync = gated_sync;
     tansu_options options = call_options(folder);
     options.durability = TANSU_DURABILITY_FULL;
-    database *inner = NULL;
+    tansu_db *db = NULL;
     file_faults_reset();
-    REQUIRE(CHECK_OK(database_open(&options, &calls, NULL, &inner, &call_error), &call_error));
-    tansu_db *db = (tansu_db *)inner;
+    REQUIRE(CHECK_OK(handle_open(&options, &calls, NULL, &db, &call_error), &call_error));
     waiting w = {.feed = feed_model_open_feed(db, 0, NULL), .timeout = 0};
     gate_set(true);
     pthread_t thread = start(save_one, db);
@@ -187,7 +185,7 @@ static void a_commit_is_delivered_when_it_is_on_the_disk(void) {
     CHECK_STATUS(TANSU_OK, w.status);
     CHECK_INT(1, w.sequence);
     tansu_feed_close(w.feed);
-    CHECK_OK(database_close(inner, &call_error), &call_error);
+    CHECK_OK(tansu_shutdown(db, &call_error), &call_error);
     folder_end(folder);
 }
 

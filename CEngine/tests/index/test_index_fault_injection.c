@@ -6,8 +6,8 @@
  * Calls on files in `index/` fail from the nth on, for good or for a while. TANSU_FAULTS sets at
  * how many calls (40).
  */
+#include "api/handles.h"
 #include "query/plan/partial_filter.h"
-#include "store/database.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -126,9 +126,7 @@ static void open_it(tansu_db **db, tansu_status *status) {
     tansu_options options = call_options(work);
     options.durability = TANSU_DURABILITY_PROCESS;
     options.index_cache_bytes = 1; /* blocks are loaded and put away all the time */
-    database *d = NULL;
-    *status = database_open(&options, &device_calls, &query_filters, &d, &call_error);
-    *db = (tansu_db *)d;
+    *status = handle_open(&options, &device_calls, &query_filters, db, &call_error);
 }
 
 /* typed -- whether a status is one that the device may cause. */

@@ -2,9 +2,8 @@
  * test_segments.c -- what an open database takes of the process for its segments: few descriptors,
  * and addresses for what is there; and reopening with another segment size.
  */
+#include "api/handles.h"
 #include "log/segment.h"
-#include "store/database.h"
-#include "store/database_internal.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/fault/file_faults.h"
@@ -43,16 +42,15 @@ static tansu_db *open_sized(const char *folder, uint64_t size, bool read_only) {
     tansu_options options = call_options(folder);
     options.segment_size = size;
     options.read_only = read_only;
-    database *db = NULL;
-    REQUIRE(
-        CHECK_OK(database_open(&options, &file_faults_fs, NULL, &db, &call_error), &call_error));
-    return (tansu_db *)db;
+    tansu_db *db = NULL;
+    REQUIRE(CHECK_OK(handle_open(&options, &file_faults_fs, NULL, &db, &call_error), &call_error));
+    return db;
 }
 
 /* check_mappings -- of a database that was just opened: every segment but the head has addresses
  * for what is there, the head for what it may grow to. */
 static void check_mappings(tansu_db *db, uint64_t size, bool read_only) {
-    const log *l = ((database *)db)->log;
+    const log *l = db_inner(db)->log;
     for (uint32_t i = 0; i < l->active.count; i++) {
         const segment *s = l->active.items[i];
         bool head = i + 1 == l->active.count && !read_only && s->last == 0;
@@ -75,7 +73,7 @@ static void descriptors_are_few(void) {
         if (i % 100 == 99) /* what is on the disk needs no descriptor */
             CHECK_OK(tansu_sync(db, &call_error), &call_error);
     }
-    CHECK(log_measure(((database *)db)->log).segments >= 40);
+    CHECK(log_measure(db_inner(db)->log).segments >= 40);
     CHECK(open_descriptors() - before <= DESCRIPTORS_MOST);
     call_close(db);
     CHECK_INT(before, open_descriptors());

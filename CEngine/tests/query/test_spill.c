@@ -14,7 +14,6 @@
 #include "api/handles.h"
 #include "query/exec/external_sort.h"
 #include "query/plan/partial_filter.h"
-#include "store/database_internal.h"
 #include "support/calls/call.h"
 #include "support/calls/query_calls.h"
 #include "support/check.h"
@@ -45,9 +44,9 @@
 static void memory(tansu_db *db, size_t sorts, size_t groups) {
     tansu_options usual;
     tansu_options_init(&usual);
-    database *d = (database *)db;
-    d->sort_memory_bytes = sorts != 0 ? sorts : (size_t)usual.sort_memory_bytes;
-    d->group_memory_bytes = groups != 0 ? groups : (size_t)usual.group_memory_bytes;
+    database *d = db_inner(db);
+    d->options.sort_memory_bytes = sorts != 0 ? sorts : (size_t)usual.sort_memory_bytes;
+    d->options.group_memory_bytes = groups != 0 ? groups : (size_t)usual.group_memory_bytes;
 }
 
 /* ---- Asking ---- */
@@ -338,10 +337,10 @@ static void the_hint_is_a_flag(void) {
 /* open_with -- a database over other file calls. */
 static tansu_db *open_with(const char *folder, const fs *calls) {
     tansu_options options = call_options(folder);
-    database *d = NULL;
+    tansu_db *d = NULL;
     options.checkpoint_bytes = (uint64_t)1 << 40; /* no file call that the test did not make */
-    REQUIRE(CHECK_OK(database_open(&options, calls, &query_filters, &d, &last_error), &last_error));
-    return (tansu_db *)d;
+    REQUIRE(CHECK_OK(handle_open(&options, calls, &query_filters, &d, &last_error), &last_error));
+    return d;
 }
 
 /* try_each -- fails the first, the second … call of a kind while large calls run; each failure

@@ -2,8 +2,8 @@
  * test_corruption.c -- damaged, newer, lost and old files: refused with where and why, or, when
  * they are indexes, made again.
  */
+#include "api/handles.h"
 #include "log/format.h"
-#include "store/database.h"
 #include "store/manifest.h"
 #include "store/snapshot.h"
 #include "support/calls/call.h"
@@ -418,7 +418,7 @@ static void corruption_that_is_read_is_an_error_and_rebuilt_by_the_next_opening(
 static void indexes_that_verify_finds_wrong_are_made_again(void) {
     char *folder = sample_folder();
     tansu_db *db = call_open(folder);
-    database *inner = (database *)db;
+    database *inner = db_inner(db);
     snapshot *v = snapshot_acquire(inner);
     const collection_state *state = snapshot_collection(v, "c");
     uint64_t place;

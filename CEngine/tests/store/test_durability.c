@@ -2,7 +2,7 @@
  * test_durability.c -- what commits wait for, and what is left when a sync fails, the disk is full
  * or a file cannot be replaced.
  */
-#include "store/database.h"
+#include "api/handles.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/fault/file_faults.h"
@@ -20,9 +20,9 @@
 
 /* open_with_faults -- over the calls that fail on request. */
 static tansu_db *open_with_faults(const tansu_options *options) {
-    database *db = NULL;
-    REQUIRE(CHECK_OK(database_open(options, &file_faults_fs, NULL, &db, &call_error), &call_error));
-    return (tansu_db *)db;
+    tansu_db *db = NULL;
+    REQUIRE(CHECK_OK(handle_open(options, &file_faults_fs, NULL, &db, &call_error), &call_error));
+    return db;
 }
 
 static void only_full_commits_wait_for_the_disk(void) {
@@ -342,9 +342,8 @@ static void after_a_failed_sync_the_tail_is_written_to_a_new_file(void) {
         CHECK(synced < written && state == 3);
         /* A disk that goes on failing is an error, and nothing is taken for durable. */
         faults.sync_errno = EIO;
-        database *none = NULL;
-        CHECK_STATUS(TANSU_E_IO,
-                     database_open(&options, &file_faults_fs, NULL, &none, &call_error));
+        tansu_db *none = NULL;
+        CHECK_STATUS(TANSU_E_IO, handle_open(&options, &file_faults_fs, NULL, &none, &call_error));
         faults.sync_errno = 0;
         CHECK(inode == inode_of(folder, "log/00000001.seg"));
         CHECK(tail_file_read(folder_join(folder, "log"), &written, &synced, &state));

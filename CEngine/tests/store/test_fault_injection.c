@@ -8,8 +8,8 @@
  * on a fresh copy of the same database for each of them. Calls with very many are tried at evenly
  * spread ones; TANSU_FAULTS sets at how many (60).
  */
+#include "api/handles.h"
 #include "query/plan/partial_filter.h"
-#include "store/database.h"
 #include "support/calls/call.h"
 #include "support/calls/query_calls.h"
 #include "support/check.h"
@@ -445,14 +445,12 @@ static tansu_options begin(const tried *t) {
  * wanted. *db stays open when it can. */
 static tansu_status try(const tried *t, const tansu_options *options, fault_kind kind, unsigned nth,
                         bool lasting, unsigned *calls, tansu_db **db) {
-    database *d = NULL;
     bool opening = t->run == NULL && !t->closing;
     if (opening)
         fault_start(kind, nth, lasting, lasting ? ENOSPC : EIO);
-    tansu_status status = database_open(options, &fault_fs, &query_filters, &d, &call_error);
+    tansu_status status = handle_open(options, &fault_fs, &query_filters, db, &call_error);
     if (opening)
         *calls = fault_stop();
-    *db = (tansu_db *)d;
     if (opening)
         return status;
     REQUIRE(CHECK_OK(status, &call_error));

@@ -6,7 +6,7 @@
  * calls are Tokyo Cabinet's own, are not. With the right to mount (TANSU_MOUNTS=0: not even tried)
  * the same is done on a small file system in memory, which counts everything.
  */
-#include "store/database.h"
+#include "api/handles.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -128,9 +128,9 @@ static const fs *small_disk(uint64_t room) {
 static tansu_db *open_over(const char *folder, const fs *calls) {
     tansu_options options = call_options(folder);
     options.segment_size = 1 << 20;
-    database *db = NULL;
-    REQUIRE(CHECK_OK(database_open(&options, calls, NULL, &db, &call_error), &call_error));
-    return (tansu_db *)db;
+    tansu_db *db = NULL;
+    REQUIRE(CHECK_OK(handle_open(&options, calls, NULL, &db, &call_error), &call_error));
+    return db;
 }
 
 static tansu_status save_one(tansu_db *db, int number) {

@@ -3,9 +3,9 @@
  * each index when the index is first used: by whom and in what order makes no difference, nor does
  * a first use that fails. A copy of the files of an open database is what a killed process leaves.
  */
+#include "api/handles.h"
 #include "query/plan/partial_filter.h"
 #include "store/collection.h"
-#include "store/database_internal.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/calls/query_calls.h"
@@ -219,7 +219,7 @@ static void make_counted(const char *path) {
 
 /* waits -- whether an index of the collection is not current. */
 static bool waits(tansu_db *db, uint32_t number) {
-    const snapshot *v = ((database *)db)->current->head;
+    const snapshot *v = db_inner(db)->states.current->snapshots.head;
     const collection_state *state = snapshot_collection(v, "c");
     return state != NULL && index_waits(state, number);
 }
@@ -462,10 +462,10 @@ static void readers_see_the_tail(void) {
 /* open_with_faults -- so that file calls can be made to fail. */
 static tansu_db *open_with_faults(const char *path) {
     tansu_options options = call_options(path);
-    database *db = NULL;
-    REQUIRE(CHECK_OK(database_open(&options, &fault_fs, &query_filters, &db, &call_error),
-                     &call_error));
-    return (tansu_db *)db;
+    tansu_db *db = NULL;
+    REQUIRE(
+        CHECK_OK(handle_open(&options, &fault_fs, &query_filters, &db, &call_error), &call_error));
+    return db;
 }
 
 /* fails_at -- the first use of an index in which a call fails; false when there were fewer. */

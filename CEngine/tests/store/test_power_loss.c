@@ -11,8 +11,7 @@
  *
  * TANSU_SEED repeats a run; TANSU_LOSSES sets how many states are tried (300).
  */
-#include "store/database.h"
-#include "store/database_internal.h"
+#include "api/handles.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/fault/simulated_disk.h"
@@ -58,7 +57,7 @@ static uint64_t look_at(const char *path, unsigned long long least) {
         store_model_check(&run.history[sequence], &source, db, NULL);
     }
     run.kept += call_statistic(db, "checkpointSequence") != 0;
-    run.rebuilt += ((database *)db)->rebuilt[0] != 0;
+    run.rebuilt += db_inner(db)->checkpoints.rebuilt[0] != 0;
     run.behind += sequence < most;
     run.ahead += sequence > least;
     call_close(db);
@@ -110,10 +109,10 @@ static tansu_db *open_on_disk(const char *path, random_source *source) {
         random_chance(source, 70) ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS;
     options.checkpoint_bytes =
         random_chance(source, 70) ? 1 + random_below(source, 60000) : (uint64_t)64 << 20;
-    database *db = NULL;
-    if (!CHECK_OK(database_open(&options, &simulated_disk_fs, NULL, &db, &call_error), &call_error))
+    tansu_db *db = NULL;
+    if (!CHECK_OK(handle_open(&options, &simulated_disk_fs, NULL, &db, &call_error), &call_error))
         exit(check_finish());
-    return (tansu_db *)db;
+    return db;
 }
 
 /* one_step -- a commit, which is acknowledged when the durability says so. */
@@ -124,7 +123,7 @@ static void one_step(store_model *m, random_source *source, tansu_db *db) {
     run.history[after.commits] = after;
     run.attempted = after.commits;
     store_model_step(m, source, db);
-    if (((database *)db)->durability == TANSU_DURABILITY_FULL)
+    if (db_inner(db)->options.durability == TANSU_DURABILITY_FULL)
         run.acknowledged = m->commits;
 }
 
@@ -144,8 +143,8 @@ static void compact_once(store_model *m, tansu_db *db) {
 
 /* end_dead -- ends the handle of a process that was killed: nothing more is written. */
 static void end_dead(tansu_db *db) {
-    ((database *)db)->discard = true;
-    ((database *)db)->log->read_only = true;
+    db_inner(db)->discard = true;
+    db_inner(db)->log->read_only = true;
     call_close(db);
 }
 

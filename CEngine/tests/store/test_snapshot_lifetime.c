@@ -2,9 +2,8 @@
  * test_snapshot_lifetime.c -- what a commit replaced is freed as soon as no snapshot is left that
  * could see it: not earlier, and not later because of older or newer snapshots.
  */
+#include "api/handles.h"
 #include "store/collection.h"
-#include "store/database.h"
-#include "store/database_internal.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/random/random.h"
@@ -94,10 +93,10 @@ static void check_all(const living *l) {
 static void play(uint64_t seed, bool waits) {
     random_source source = random_start(seed);
     tansu_db *handle = call_open(NULL);
-    database *db = (database *)handle;
+    database *db = db_inner(handle);
     living l = {.visible = 0};
     object_count = 0;
-    l.visible = l.head = db->head->epoch;
+    l.visible = l.head = db->snapshots.head->epoch;
     uint64_t held_looks = 0;
     while (l.head < EPOCHS - 1 && check_failures() == 0) {
         uint64_t slot = random_below(&source, HELD);
@@ -138,7 +137,8 @@ static void play(uint64_t seed, bool waits) {
         check_all(&l);
     }
     CHECK(held_looks > 100);
-    CHECK(db->oldest == db->visible && db->visible == db->head);
+    CHECK(db->snapshots.oldest == db->snapshots.visible &&
+          db->snapshots.visible == db->snapshots.head);
     call_close(handle);
 }
 
@@ -206,8 +206,8 @@ static void *read_on(void *context) {
 static void snapshots_move_between_threads(void) {
     tansu_db *handle = call_open(NULL);
     pthread_t readers[READERS];
-    shared.db = (database *)handle;
-    shared.first = shared.db->head->epoch;
+    shared.db = db_inner(handle);
+    shared.first = shared.db->snapshots.head->epoch;
     for (uintptr_t i = 0; i < READERS; i++)
         REQUIRE(pthread_create(&readers[i], NULL, read_on, (void *)(i + 1)) == 0);
     while (atomic_load(&shared.acquired) < READERS * 10)
@@ -237,7 +237,8 @@ static void snapshots_move_between_threads(void) {
     for (uint64_t i = 0; i < COMMITS; i++)
         freed += atomic_load(&shared.freed[i]);
     CHECK_INT(COMMITS, freed);
-    CHECK(shared.db->oldest == shared.db->visible && shared.db->visible == shared.db->head);
+    CHECK(shared.db->snapshots.oldest == shared.db->snapshots.visible &&
+          shared.db->snapshots.visible == shared.db->snapshots.head);
     call_close(handle);
 }
 

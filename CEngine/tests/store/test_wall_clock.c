@@ -5,10 +5,10 @@
  * of a wall clock that is an hour ahead is an hour away when the clock goes back. macOS can't;
  * there the test shows that waits last as long as they should.
  */
+#include "api/handles.h"
 #include "compact/compact.h"
 #include "query/util/deadline.h"
 #include "store/background/background.h"
-#include "store/database_internal.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/fault/file_faults.h"
@@ -53,10 +53,9 @@ static tansu_db *open_waiting(const char *folder) {
     options.durability = TANSU_DURABILITY_INTERVAL;
     options.interval_ms = WAIT_MS;
     options.busy_timeout_ms = WAIT_MS;
-    database *db = NULL;
-    REQUIRE(
-        CHECK_OK(database_open(&options, &file_faults_fs, NULL, &db, &call_error), &call_error));
-    return (tansu_db *)db;
+    tansu_db *db = NULL;
+    REQUIRE(CHECK_OK(handle_open(&options, &file_faults_fs, NULL, &db, &call_error), &call_error));
+    return db;
 }
 
 static void *second_writer(void *db) {
@@ -99,7 +98,7 @@ static void a_feed_waits_as_long_as_it_should(tansu_db *db) {
 
 static void a_background_compaction_rests_as_long_as_it_should(tansu_db *db) {
     clock_time began = clock_now();
-    CHECK(compactor_wait((database *)db, (uint64_t)WAIT_MS * 1000000u));
+    CHECK(compactor_wait(db_inner(db), (uint64_t)WAIT_MS * 1000000u));
     check_took(began);
 }
 

@@ -587,7 +587,7 @@ tansu_status command_dump(command *c, tansu_error *error) {
     const char *to = command_text(c, MEMBER_TO);
     tansu_buffer report = TANSU_BUFFER_INIT;
     dump_file f = {.size = 0};
-    tansu_status status = staging_check_outside(to, db_inner(c->db)->folder, error);
+    tansu_status status = staging_check_outside(to, db_inner(c->db)->files.folder, error);
     if (status != TANSU_OK)
         return status;
     status = staging_begin(&f.staged, &fs_system, to, false, error);

@@ -25,10 +25,10 @@ static tansu_status check_stored(verification *c, enum block_store_kind kind, ui
                                  const char *collection, tansu_error *error) {
     tansu_buffer record = TANSU_BUFFER_INIT;
     tansu_error found;
-    pthread_mutex_lock(&c->db->checkpoint_mutex);
+    pthread_mutex_lock(&c->db->checkpoints.mutex);
     tansu_status status =
         c->db->bs == NULL ? TANSU_OK : block_store_get(c->db->bs, kind, number, &record, &found);
-    pthread_mutex_unlock(&c->db->checkpoint_mutex);
+    pthread_mutex_unlock(&c->db->checkpoints.mutex);
     tansu_buffer_free(&record);
     if (status == TANSU_E_CORRUPT) {
         problem_location where = {

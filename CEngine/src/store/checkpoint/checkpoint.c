@@ -33,12 +33,12 @@ static tansu_status remove_dead(database *db, const uint64_t *blocks, size_t blo
 /* mark_open -- says in the MANIFEST that the block store is being written: after power loss only
  * one that knows to be whole is used. */
 static tansu_status mark_open(database *db, tansu_error *error) {
-    manifest m = db->manifest;
+    manifest m = db->manifest.known;
     m.index_open = true;
     m.index_damaged = false; /* that was before they were rebuilt */
-    fs_cache_id(db->folder, m.boot);
-    if (db->manifest.index_open && !db->manifest.index_damaged &&
-        strcmp(db->manifest.boot, m.boot) == 0)
+    fs_cache_id(db->files.folder, m.boot);
+    if (db->manifest.known.index_open && !db->manifest.known.index_damaged &&
+        strcmp(db->manifest.known.boot, m.boot) == 0)
         return TANSU_OK;
     return manifest_replace(db, &m, error);
 }
@@ -46,12 +46,12 @@ static tansu_status mark_open(database *db, tansu_error *error) {
 /* copy_dropped -- the dropped collections so far, for this checkpoint. */
 static tansu_status copy_dropped(database *db, dropped_locations **list, size_t *count,
                                  tansu_error *error) {
-    pthread_mutex_lock(&db->snapshot_mutex);
-    *count = db->dropped_count;
+    pthread_mutex_lock(&db->snapshots.mutex);
+    *count = db->dropped.count;
     *list = malloc((*count + 1) * sizeof **list);
     if (*list != NULL && *count != 0)
-        memcpy(*list, db->dropped, *count * sizeof **list);
-    pthread_mutex_unlock(&db->snapshot_mutex);
+        memcpy(*list, db->dropped.items, *count * sizeof **list);
+    pthread_mutex_unlock(&db->snapshots.mutex);
     return *list == NULL ? error_memory(error) : TANSU_OK;
 }
 
@@ -76,7 +76,7 @@ static tansu_status write_locked(database *db, const snapshot *v, uint32_t next_
         if (status == TANSU_OK)
             status = remove_dead(db, blocks, block_count, dropped, dropped_count, error);
         /* Nothing may be in the block store that power loss could still take out of the log. */
-        if (status == TANSU_OK && db->store == TANSU_STORE_PERSISTENT)
+        if (status == TANSU_OK && db->options.store == TANSU_STORE_PERSISTENT)
             status =
                 log_sync(db->log, __atomic_load_n(&db->log->appended, __ATOMIC_ACQUIRE), error);
         if (status == TANSU_OK)
@@ -86,14 +86,14 @@ static tansu_status write_locked(database *db, const snapshot *v, uint32_t next_
     }
     if (status == TANSU_OK) {
         tree_checkpoint_done(db->trees);
-        pthread_mutex_lock(&db->snapshot_mutex);
-        db->dropped_count -= dropped_count;
-        if (db->dropped_count != 0)
-            memmove(db->dropped, db->dropped + dropped_count,
-                    db->dropped_count * sizeof *db->dropped);
-        pthread_mutex_unlock(&db->snapshot_mutex);
+        pthread_mutex_lock(&db->snapshots.mutex);
+        db->dropped.count -= dropped_count;
+        if (db->dropped.count != 0)
+            memmove(db->dropped.items, db->dropped.items + dropped_count,
+                    db->dropped.count * sizeof *db->dropped.items);
+        pthread_mutex_unlock(&db->snapshots.mutex);
         db->catalog.epoch = v->epoch;
-        __atomic_store_n(&db->checkpoint_sequence, v->sequence, __ATOMIC_RELAXED);
+        __atomic_store_n(&db->checkpoints.sequence, v->sequence, __ATOMIC_RELAXED);
     } else {
         tree_checkpoint_failed(db->trees);
         const collection_state *state;
@@ -113,15 +113,15 @@ static tansu_status write_visible(database *db, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     snapshot *v = snapshot_acquire(db);
-    bool changed = v->sequence != db->checkpoint_sequence;
-    if (!db->has_checkpointed && (changed || db->index_was_open))
+    bool changed = v->sequence != db->checkpoints.sequence;
+    if (!db->checkpoints.tried && (changed || db->checkpoints.index_was_open))
         changed |= checkpoint_free_unreachable(db);
-    db->has_checkpointed = true;
+    db->checkpoints.tried = true;
     /* Numbers assigned later than the snapshot's are skipped, which does no harm. */
-    uint32_t next_collection = __atomic_load_n(&db->next_collection, __ATOMIC_RELAXED);
-    uint32_t next_index = __atomic_load_n(&db->next_index, __ATOMIC_RELAXED);
-    if (v->sequence < db->installed_sequence)
-        status = error_set(error, TANSU_E_SYNC_FAILED, db->folder,
+    uint32_t next_collection = __atomic_load_n(&db->writer.next_collection, __ATOMIC_RELAXED);
+    uint32_t next_index = __atomic_load_n(&db->writer.next_index, __ATOMIC_RELAXED);
+    if (v->sequence < db->checkpoints.installed_sequence)
+        status = error_set(error, TANSU_E_SYNC_FAILED, db->files.folder,
                            "An earlier sync failed; close the database and open it again");
     else if (changed && (status = snapshot_indexes_current(v, error)) == TANSU_OK) {
         limit_guard guard;
@@ -138,7 +138,7 @@ static tansu_status write_visible(database *db, tansu_error *error) {
 }
 
 tansu_status checkpoint_write_locked(database *db, tansu_error *error) {
-    if (db->store == TANSU_STORE_MEMORY) {
+    if (db->options.store == TANSU_STORE_MEMORY) {
         log_remove_obsolete(db->log);
         return TANSU_OK;
     }
@@ -147,33 +147,34 @@ tansu_status checkpoint_write_locked(database *db, tansu_error *error) {
     if (status == TANSU_OK)
         status = write_visible(db, error);
     memory_checkpoint_ended(db, status == TANSU_OK);
-    if (db->store == TANSU_STORE_PERSISTENT)
-        readers_list(db->calls, db->folder, NULL, NULL); /* removes entries that are left over */
+    if (db->options.store == TANSU_STORE_PERSISTENT)
+        readers_list(db->files.calls, db->files.folder, NULL,
+                     NULL); /* removes entries that are left over */
     memory_relieve(db);
     return status;
 }
 
 tansu_status checkpoint_write(database *db, tansu_error *error) {
-    if (db->read_only)
-        return error_set(error, TANSU_E_READ_ONLY, db->folder,
+    if (db->options.read_only)
+        return error_set(error, TANSU_E_READ_ONLY, db->files.folder,
                          "The database is open read-only; open it for writing");
-    if (db->store == TANSU_STORE_MEMORY)
+    if (db->options.store == TANSU_STORE_MEMORY)
         return TANSU_OK;
-    pthread_mutex_lock(&db->checkpoint_mutex);
+    pthread_mutex_lock(&db->checkpoints.mutex);
     tansu_status status = checkpoint_write_locked(db, error);
-    pthread_mutex_unlock(&db->checkpoint_mutex);
+    pthread_mutex_unlock(&db->checkpoints.mutex);
     return status;
 }
 
 bool checkpoint_wasteful(database *db) {
-    pthread_mutex_lock(&db->checkpoint_mutex);
+    pthread_mutex_lock(&db->checkpoints.mutex);
     bool wasteful = db->bs != NULL && !index_files_damaged(db) && block_store_wasteful(db->bs);
-    pthread_mutex_unlock(&db->checkpoint_mutex);
+    pthread_mutex_unlock(&db->checkpoints.mutex);
     return wasteful;
 }
 
 tansu_status checkpoint_shrink(database *db, const block_store_caller *caller, tansu_error *error) {
-    pthread_mutex_lock(&db->checkpoint_mutex);
+    pthread_mutex_lock(&db->checkpoints.mutex);
     tansu_status status = index_files_check(db, error);
     if (status == TANSU_OK && db->bs != NULL && block_store_wasteful(db->bs)) {
         limit_guard guard;
@@ -181,7 +182,7 @@ tansu_status checkpoint_shrink(database *db, const block_store_caller *caller, t
         status = block_store_shrink(db->bs, caller, error);
         limit_leave(&guard);
     }
-    pthread_mutex_unlock(&db->checkpoint_mutex);
+    pthread_mutex_unlock(&db->checkpoints.mutex);
     return status;
 }
 
@@ -189,37 +190,38 @@ tansu_status checkpoint_shrink(database *db, const block_store_caller *caller, t
 
 /* block_store_flags_of -- how the database opens its block store. */
 static unsigned block_store_flags_of(const database *db) {
-    return (db->read_only ? BLOCK_STORE_READ_ONLY : 0) | (db->concurrent ? BLOCK_STORE_COPY : 0) |
-           (db->store == TANSU_STORE_TEMPORARY ? BLOCK_STORE_TEMPORARY : 0);
+    return (db->options.read_only ? BLOCK_STORE_READ_ONLY : 0) |
+           (db->options.concurrent ? BLOCK_STORE_COPY : 0) |
+           (db->options.store == TANSU_STORE_TEMPORARY ? BLOCK_STORE_TEMPORARY : 0);
 }
 
 tansu_status checkpoint_discard(database *db, tansu_error *error) {
     block_store_close(db->bs, NULL);
     db->bs = NULL;
     tree_store_attach(db->trees, NULL, 1);
-    db->next_collection = db->next_index = 1;
-    db->checkpoint_sequence = 0;
+    db->writer.next_collection = db->writer.next_index = 1;
+    db->checkpoints.sequence = 0;
     segment_usage_decode(db->written, NULL, 0);
     stored_catalog_forget(db);
-    if (db->read_only)
+    if (db->options.read_only)
         return TANSU_OK;
     /* How far the log went must not be forgotten with them, or a log that lost its end would be
      * refused once and then taken for a shorter one. */
-    manifest m = db->manifest;
+    manifest m = db->manifest.known;
     m.end_sequence = db->log->expected_end;
-    if (m.end_sequence > db->manifest.end_sequence &&
+    if (m.end_sequence > db->manifest.known.end_sequence &&
         !(db->log->found.page_cache_holds && db->log->found.written >= m.end_sequence)) {
         tansu_status kept = manifest_replace(db, &m, error);
         if (kept != TANSU_OK)
             return kept;
     }
-    char *path = fs_join(db->folder, BLOCK_STORE_NAME);
+    char *path = fs_join(db->files.folder, BLOCK_STORE_NAME);
     tansu_status status = path == NULL ? error_memory(error) : TANSU_OK;
     if (status == TANSU_OK)
-        status = block_store_delete(db->calls, path, error);
+        status = block_store_delete(db->files.calls, path, error);
     if (status == TANSU_OK)
-        status = block_store_open(db->calls, path, block_store_flags_of(db) | BLOCK_STORE_CREATE,
-                                  &db->bs, error);
+        status = block_store_open(db->files.calls, path,
+                                  block_store_flags_of(db) | BLOCK_STORE_CREATE, &db->bs, error);
     free(path);
     if (status == TANSU_OK)
         tree_store_attach(db->trees, db->bs, 1);
@@ -228,31 +230,31 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
 
 /* stopped -- whether the machine may have stopped while the index files were written. */
 static bool stopped(const database *db) {
-    const manifest *m = &db->manifest;
+    const manifest *m = &db->manifest.known;
     char boot[64];
     if (!m->index_open)
         return false;
-    fs_cache_id(db->folder, boot);
+    fs_cache_id(db->files.folder, boot);
     return boot[0] == 0 || strcmp(boot, m->boot) != 0;
 }
 
 /* note_rebuilt -- why the index files are rebuilt, for tansu_stats(). */
 static void note_rebuilt(database *db, tansu_status status, const tansu_error *found) {
     if (status == TANSU_E_NOT_FOUND && db->bs == NULL)
-        snprintf(db->rebuilt, sizeof db->rebuilt, "they were missing");
-    else if (status != TANSU_E_NOT_FOUND || db->manifest.index_open ||
-             db->manifest.end_sequence != 0)
-        snprintf(db->rebuilt, sizeof db->rebuilt, "%.250s",
+        snprintf(db->checkpoints.rebuilt, sizeof db->checkpoints.rebuilt, "they were missing");
+    else if (status != TANSU_E_NOT_FOUND || db->manifest.known.index_open ||
+             db->manifest.known.end_sequence != 0)
+        snprintf(db->checkpoints.rebuilt, sizeof db->checkpoints.rebuilt, "%.250s",
                  found->message[0] != 0 ? found->message : "they were invalid");
 }
 
 /* remove_unfinished -- what a process that was killed while it shrank the block store has left. */
 static void remove_unfinished(const database *db) {
-    if (db->read_only || !db->manifest.index_open)
+    if (db->options.read_only || !db->manifest.known.index_open)
         return;
-    char *path = fs_join(db->folder, BLOCK_STORE_NAME ".new");
+    char *path = fs_join(db->files.folder, BLOCK_STORE_NAME ".new");
     if (path != NULL)
-        (void)block_store_delete(db->calls, path, NULL); /* shrinking removes it as well */
+        (void)block_store_delete(db->files.calls, path, NULL); /* shrinking removes it as well */
     free(path);
 }
 
@@ -261,16 +263,17 @@ tansu_status checkpoint_load(database *db, snapshot **v, tansu_error *error) {
     remove_unfinished(db);
     /* After a sync that failed, pages may count as written and be lost, as after power loss. Files
      * that were not written since they were closed are on the disk. */
-    bool lost = stopped(db) || (db->manifest.index_open && db->log->found.failed);
+    bool lost = stopped(db) || (db->manifest.known.index_open && db->log->found.failed);
     tansu_status status = TANSU_E_NOT_FOUND;
-    if (db->manifest.index_damaged) {
-        snprintf(db->rebuilt, sizeof db->rebuilt, "they were found to be damaged");
+    if (db->manifest.known.index_damaged) {
+        snprintf(db->checkpoints.rebuilt, sizeof db->checkpoints.rebuilt,
+                 "they were found to be damaged");
     } else {
         tansu_error found = {.message = ""};
-        char *path = fs_join(db->folder, BLOCK_STORE_NAME);
+        char *path = fs_join(db->files.folder, BLOCK_STORE_NAME);
         if (path == NULL)
             return error_memory(error);
-        status = block_store_open(db->calls, path,
+        status = block_store_open(db->files.calls, path,
                                   block_store_flags_of(db) | (lost ? BLOCK_STORE_POWER_LOST : 0),
                                   &db->bs, &found);
         free(path);
@@ -294,16 +297,17 @@ tansu_status checkpoint_close(database *db, tansu_error *error) {
     if (db->bs == NULL)
         return TANSU_OK;
     bool damaged = index_files_damaged(db);
-    manifest m = db->manifest;
-    m.end_sequence = db->head->sequence;
+    manifest m = db->manifest.known;
+    m.end_sequence = db->snapshots.head->sequence;
     m.index_open = m.index_damaged = damaged;
     if (damaged)
         m.boot[0] = 0;
-    bool same = !damaged && m.end_sequence == db->manifest.end_sequence && !db->manifest.index_open;
+    bool same = !damaged && m.end_sequence == db->manifest.known.end_sequence &&
+                !db->manifest.known.index_open;
     /* Before the block store is closed: while it is in session it knows by itself whether it is
      * whole. */
     tansu_status status = TANSU_OK;
-    if (!db->read_only && !same)
+    if (!db->options.read_only && !same)
         status = manifest_replace(db, &m, error);
     tansu_status closed = block_store_close(db->bs, status == TANSU_OK && !damaged ? error : NULL);
     db->bs = NULL;
@@ -397,7 +401,7 @@ bool checkpoint_free_unreachable(database *db) {
     bool any = false;
     if (block_store_get(db->bs, BLOCK_STORE_META, 0, &meta, NULL) == TANSU_OK &&
         meta_trees(db->bs, meta.data, meta.size, &trees) == TANSU_OK &&
-        (db->index_was_open || is_suspicious(db, &trees)))
+        (db->checkpoints.index_was_open || is_suspicious(db, &trees)))
         any = free_others(db, &trees);
     tansu_buffer_free(&meta);
     free(trees.list);

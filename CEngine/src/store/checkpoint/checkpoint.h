@@ -16,7 +16,7 @@
  * CORRUPT, READ_ONLY, SYNC_FAILED. */
 tansu_status checkpoint_write(database *db, tansu_error *error);
 
-/* checkpoint_write_locked -- the same with checkpoint_mutex held. */
+/* checkpoint_write_locked -- the same with the mutex of the checkpoints held. */
 tansu_status checkpoint_write_locked(database *db, tansu_error *error);
 
 /* checkpoint_wasteful -- whether much of the block store's file is free. checkpoint_shrink --

@@ -135,7 +135,7 @@ tansu_status meta_write(database *db, const snapshot *v, uint32_t next_collectio
     tansu_status status = write_catalog(db, v, error);
     size_t document = writer_begin(&w);
     writer_int32(&w, "format", META_FORMAT);
-    writer_binary(&w, "uuid", DOC_SUBTYPE_UUID, db->manifest.uuid, 16);
+    writer_binary(&w, "uuid", DOC_SUBTYPE_UUID, db->manifest.known.uuid, 16);
     writer_int64(&w, "sequence", (int64_t)v->sequence);
     writer_int64(&w, "position", (int64_t)v->position);
     writer_int64(&w, "nextCollection", next_collection);
@@ -189,17 +189,18 @@ static tansu_status load_segments(database *db, const uint8_t *meta, size_t size
     doc_iter iter;
     if (!doc_find(meta, size, "segments", 8, &list) || list.type != DOC_ARRAY)
         return TANSU_E_CORRUPT;
-    free(db->checkpoint_segments);
-    db->checkpoint_segment_count = 0;
-    db->checkpoint_segments = malloc(
-        (size_t)list.size * sizeof *db->checkpoint_segments); /* an item takes more than one byte */
-    if (db->checkpoint_segments == NULL)
+    free(db->checkpoints.segments);
+    db->checkpoints.segment_count = 0;
+    db->checkpoints.segments =
+        malloc((size_t)list.size *
+               sizeof *db->checkpoints.segments); /* an item takes more than one byte */
+    if (db->checkpoints.segments == NULL)
         return error_memory(error);
     for (doc_iter_value(&iter, &list); doc_iter_next(&iter);) {
         int64_t number;
         if (!doc_as_int64(&iter.value, &number) || number <= 0 || number > UINT32_MAX)
             return TANSU_E_CORRUPT;
-        db->checkpoint_segments[db->checkpoint_segment_count++] = (uint32_t)number;
+        db->checkpoints.segments[db->checkpoints.segment_count++] = (uint32_t)number;
     }
     return TANSU_OK;
 }
@@ -407,7 +408,7 @@ tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot 
         !int_of(meta, size, "nextIndex", &next_index) ||
         !int_of(meta, size, "nextBlock", &next_block) || !doc_find(meta, size, "uuid", 4, &uuid) ||
         uuid.type != DOC_BINARY || uuid.size != 21 ||
-        memcmp(uuid.data + 5, db->manifest.uuid, 16) != 0 ||
+        memcmp(uuid.data + 5, db->manifest.known.uuid, 16) != 0 ||
         next_collection > RECORD_MAX_COLLECTION + 1 || !log_state_matches(db, meta, size))
         return TANSU_E_CORRUPT;
     if (!usage_of(meta, size, "written", db->written))
@@ -429,9 +430,9 @@ tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot 
         snapshot_discard(v, UINT64_MAX, collection_release, db->trees);
         return status;
     }
-    db->next_collection = (uint32_t)next_collection;
-    db->next_index = (uint32_t)next_index;
-    db->checkpoint_sequence = sequence;
+    db->writer.next_collection = (uint32_t)next_collection;
+    db->writer.next_index = (uint32_t)next_index;
+    db->checkpoints.sequence = sequence;
     *result = v;
     return TANSU_OK;
 }

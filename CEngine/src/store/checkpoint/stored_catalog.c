@@ -22,11 +22,11 @@ bool stored_catalog_reserve(database *db, uint32_t collection) {
     if (count <= c->count)
         return true;
     /* A checkpoint reads the marks meanwhile. */
-    pthread_mutex_lock(&db->snapshot_mutex);
+    pthread_mutex_lock(&db->snapshots.mutex);
     bool reserved = ARRAY_RESERVE(c->records, c->count, c->capacity, count - c->count);
     for (; reserved && c->count < count; c->count++)
         c->records[c->count] = (stored_record){.epoch = 0};
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_unlock(&db->snapshots.mutex);
     return reserved;
 }
 
@@ -38,13 +38,13 @@ void stored_catalog_mark(database *db, uint32_t collection, uint64_t epoch) {
 tansu_status stored_catalog_changed(database *db, uint32_t **records, uint32_t *count,
                                     tansu_error *error) {
     const stored_catalog *c = &db->catalog;
-    pthread_mutex_lock(&db->snapshot_mutex);
+    pthread_mutex_lock(&db->snapshots.mutex);
     uint32_t *list = malloc((c->count + 1) * sizeof *list);
     *count = 0;
     for (uint32_t i = 0; list != NULL && i < c->count; i++)
         if (__atomic_load_n(&c->records[i].epoch, __ATOMIC_RELAXED) > c->epoch)
             list[(*count)++] = i;
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_unlock(&db->snapshots.mutex);
     *records = list;
     return list == NULL ? error_memory(error) : TANSU_OK;
 }
@@ -52,19 +52,19 @@ tansu_status stored_catalog_changed(database *db, uint32_t **records, uint32_t *
 /* ---- What there is ---- */
 
 void stored_catalog_set(database *db, uint32_t record, bool there) {
-    pthread_mutex_lock(&db->snapshot_mutex);
+    pthread_mutex_lock(&db->snapshots.mutex);
     db->catalog.records[record].there = there;
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_unlock(&db->snapshots.mutex);
 }
 
 void stored_catalog_append(database *db, writer *meta) {
-    pthread_mutex_lock(&db->snapshot_mutex);
+    pthread_mutex_lock(&db->snapshots.mutex);
     const stored_catalog *c = &db->catalog;
     size_t size = (c->count + 7) / 8;
     uint8_t *bits = calloc(1, size + 1);
     for (uint32_t i = 0; bits != NULL && i < c->count; i++)
         bits[i / 8] |= (uint8_t)(c->records[i].there << i % 8);
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_unlock(&db->snapshots.mutex);
     if (bits != NULL)
         writer_binary(meta, RECORDS, DOC_SUBTYPE_GENERIC, bits, size);
     else

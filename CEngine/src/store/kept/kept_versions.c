@@ -9,8 +9,8 @@
 
 void kept_begin(kept_versions *k, database *db, uint64_t first) {
     *k = (kept_versions){.db = db};
-    pthread_mutex_lock(&db->snapshot_mutex);
-    for (snapshot *v = db->oldest; v != NULL && v->sequence < first; v = v->next) {
+    pthread_mutex_lock(&db->snapshots.mutex);
+    for (snapshot *v = db->snapshots.oldest; v != NULL && v->sequence < first; v = v->next) {
         if (k->count == KEPT_SNAPSHOTS) {
             k->incomplete = true;
             break;
@@ -18,7 +18,7 @@ void kept_begin(kept_versions *k, database *db, uint64_t first) {
         v->references++;
         k->held[k->count++].snapshot = v;
     }
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_unlock(&db->snapshots.mutex);
 }
 
 /* keep -- the version of one snapshot; false when that fails. */

@@ -50,11 +50,11 @@ static bool note_any(void *context, const char *name) {
 
 /* make_folder -- a folder that may be there already. */
 static tansu_status make_folder(database *db, const char *name, tansu_error *error) {
-    char *path = name == NULL ? strdup(db->folder) : fs_join(db->folder, name);
+    char *path = name == NULL ? strdup(db->files.folder) : fs_join(db->files.folder, name);
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    if (db->calls->mkdir(db->calls, path, 0755) != 0 && errno != EEXIST)
+    if (db->files.calls->mkdir(db->files.calls, path, 0755) != 0 && errno != EEXIST)
         status = error_errno(error, path, "create the folder", errno);
     free(path);
     return status;
@@ -63,17 +63,17 @@ static tansu_status make_folder(database *db, const char *name, tansu_error *err
 /* open_lock -- the LOCK file's descriptor, or -1. On a read-only file system the database becomes a
  * read-only one. */
 static int open_lock(database *db, const char *path) {
-    if (!db->read_only) {
-        int fd = db->calls->open(db->calls, path, O_RDWR | O_CREAT, 0644);
+    if (!db->options.read_only) {
+        int fd = db->files.calls->open(db->files.calls, path, O_RDWR | O_CREAT, 0644);
         if (fd >= 0 || errno != EROFS)
             return fd;
-        db->read_only = true;
+        db->options.read_only = true;
     }
-    int fd = db->calls->open(db->calls, path, O_RDONLY, 0);
+    int fd = db->files.calls->open(db->files.calls, path, O_RDONLY, 0);
     if (fd >= 0 || errno != ENOENT)
         return fd;
-    return db->calls->open(db->calls, path, O_RDWR | O_CREAT,
-                           0644); /* a copy that was made without it */
+    return db->files.calls->open(db->files.calls, path, O_RDWR | O_CREAT,
+                                 0644); /* a copy that was made without it */
 }
 
 /* lock_error -- what a lock that could not be had means. */
@@ -93,70 +93,72 @@ static bool unable(int number) {
 }
 
 tansu_status folder_anchor(database *db, tansu_error *error) {
-    if (db->files.anchors[0].path != NULL)
+    if (db->files.anchored.anchors[0].path != NULL)
         return TANSU_OK;
-    db->folder_fd = db->calls->open(db->calls, db->folder, O_RDONLY | O_DIRECTORY, 0);
-    if (db->folder_fd < 0)
-        return unable(errno) ? TANSU_OK : error_errno(error, db->folder, "open", errno);
-    db->anchored = true;
-    return fs_anchor_folder(&db->files, db->folder, db->folder_fd, error);
+    db->files.folder_fd =
+        db->files.calls->open(db->files.calls, db->files.folder, O_RDONLY | O_DIRECTORY, 0);
+    if (db->files.folder_fd < 0)
+        return unable(errno) ? TANSU_OK : error_errno(error, db->files.folder, "open", errno);
+    db->files.owns_anchors = true;
+    return fs_anchor_folder(&db->files.anchored, db->files.folder, db->files.folder_fd, error);
 }
 
 tansu_status folder_anchor_parts(database *db, tansu_error *error) {
     static const char *const parts[] = {"log", "index"};
     tansu_status status = TANSU_OK;
-    for (size_t i = 0; db->anchored && status == TANSU_OK && i < 2; i++) {
-        char *path = fs_join(db->folder, parts[i]);
+    for (size_t i = 0; db->files.owns_anchors && status == TANSU_OK && i < 2; i++) {
+        char *path = fs_join(db->files.folder, parts[i]);
         if (path == NULL)
             return error_memory(error);
-        int fd = db->calls->open(db->calls, path, O_RDONLY | O_DIRECTORY, 0);
-        status = fs_anchor_folder(&db->files, path, fd, error);
+        int fd = db->files.calls->open(db->files.calls, path, O_RDONLY | O_DIRECTORY, 0);
+        status = fs_anchor_folder(&db->files.anchored, path, fd, error);
         if (status != TANSU_OK && fd >= 0)
-            db->calls->close(fd);
+            db->files.calls->close(fd);
         free(path);
     }
     return status;
 }
 
 void folder_leave(database *db) {
-    for (size_t i = FS_ANCHORS; db->anchored && i-- > 0;) {
-        fs_anchor *a = &db->files.anchors[i];
-        if (a->path != NULL && a->fd != db->folder_fd)
-            db->calls->close(a->fd);
+    for (size_t i = FS_ANCHORS; db->files.owns_anchors && i-- > 0;) {
+        fs_anchor *a = &db->files.anchored.anchors[i];
+        if (a->path != NULL && a->fd != db->files.folder_fd)
+            db->files.calls->close(a->fd);
         free(a->path);
         *a = (fs_anchor){0};
     }
-    db->anchored = false;
-    if (db->folder_fd >= 0)
-        db->calls->unlock(db->folder_fd);
-    if (db->lock_fd >= 0)
-        db->calls->unlock(db->lock_fd);
-    db->folder_fd = db->lock_fd = -1;
+    db->files.owns_anchors = false;
+    if (db->files.folder_fd >= 0)
+        db->files.calls->unlock(db->files.folder_fd);
+    if (db->files.lock_fd >= 0)
+        db->files.calls->unlock(db->files.lock_fd);
+    db->files.folder_fd = db->files.lock_fd = -1;
 }
 
 /* lock_folder -- locks the folder itself as well, for the LOCK file may be deleted while it is
  * held, and a new one is not locked. File systems that can't lock folders have the file alone. */
 static tansu_status lock_folder(database *db, tansu_error *error) {
-    if (db->folder_fd < 0 || db->calls->lock(db->folder_fd, !db->read_only) == 0 || unable(errno))
+    if (db->files.folder_fd < 0 ||
+        db->files.calls->lock(db->files.folder_fd, !db->options.read_only) == 0 || unable(errno))
         return TANSU_OK;
-    return lock_error(db->folder, db->folder_fd, errno, error);
+    return lock_error(db->files.folder, db->files.folder_fd, errno, error);
 }
 
 /* take_lock -- holds the LOCK file and the folder until closing. */
 static tansu_status take_lock(database *db, tansu_error *error) {
     tansu_status status = folder_anchor(db, error);
-    if (db->concurrent || status != TANSU_OK)
+    if (db->options.concurrent || status != TANSU_OK)
         return status;
-    char *path = fs_join(db->folder, "LOCK");
+    char *path = fs_join(db->files.folder, "LOCK");
     if (path == NULL)
         return error_memory(error);
-    db->lock_fd = open_lock(db, path);
-    if (db->lock_fd < 0 && errno == EROFS)
+    db->files.lock_fd = open_lock(db, path);
+    if (db->files.lock_fd < 0 && errno == EROFS)
         status = TANSU_OK; /* nobody can write there */
-    else if (db->lock_fd < 0)
+    else if (db->files.lock_fd < 0)
         status = error_errno(error, path, "open", errno);
-    else if (db->calls->lock(db->lock_fd, !db->read_only) != 0)
-        status = lock_error(path, db->lock_fd, errno, error);
+    else if (db->files.calls->lock(db->files.lock_fd, !db->options.read_only) != 0)
+        status = lock_error(path, db->files.lock_fd, errno, error);
     if (status == TANSU_OK)
         status = lock_folder(db, error);
     free(path);
@@ -170,14 +172,14 @@ static tansu_status create_files(database *db, tansu_error *error) {
     if (status == TANSU_OK)
         status = make_folder(db, "index", error);
     if (status == TANSU_OK)
-        status = manifest_new(&db->manifest, error);
-    if (status == TANSU_OK && db->calls->sync_folder(db->calls, db->folder) != 0)
-        status = error_errno(error, db->folder, "sync", errno);
+        status = manifest_new(&db->manifest.known, error);
+    if (status == TANSU_OK && db->files.calls->sync_folder(db->files.calls, db->files.folder) != 0)
+        status = error_errno(error, db->files.folder, "sync", errno);
     if (status == TANSU_OK)
-        status = manifest_write(db->calls, db->folder, &db->manifest, error);
+        status = manifest_write(db->files.calls, db->files.folder, &db->manifest.known, error);
     /* A folder whose own name is lost takes every commit in it along. */
     if (status == TANSU_OK)
-        status = fs_sync_parent(db->calls, db->folder, error);
+        status = fs_sync_parent(db->files.calls, db->files.folder, error);
     return status;
 }
 
@@ -185,49 +187,49 @@ static tansu_status create_files(database *db, tansu_error *error) {
 static tansu_status enter(database *db, bool must_exist, tansu_error *error) {
     folder_content content = {0};
     tansu_status status = TANSU_OK;
-    bool create = !must_exist && !db->read_only;
-    if (db->calls->list(db->calls, db->folder, note_content, &content) != 0) {
+    bool create = !must_exist && !db->options.read_only;
+    if (db->files.calls->list(db->files.calls, db->files.folder, note_content, &content) != 0) {
         if (errno == ENOTDIR)
-            return error_set(error, TANSU_E_EXISTS, db->folder,
+            return error_set(error, TANSU_E_EXISTS, db->files.folder,
                              "The path is a file, and a database is a folder; choose another path");
         if (errno != ENOENT)
-            return error_errno(error, db->folder, "list", errno);
+            return error_errno(error, db->files.folder, "list", errno);
         if (create)
             status = make_folder(db, NULL, error);
     }
     if (status != TANSU_OK)
         return status;
     if (!content.manifest && content.foreign)
-        return error_set(error, TANSU_E_EXISTS, db->folder,
+        return error_set(error, TANSU_E_EXISTS, db->files.folder,
                          "The folder contains other files than a database; choose another path");
     if (!content.manifest && content.log) {
-        char *path = fs_join(db->folder, "log");
+        char *path = fs_join(db->files.folder, "log");
         bool used = false;
         if (path == NULL)
             return error_memory(error);
-        int listed = db->calls->list(db->calls, path, note_any, &used);
+        int listed = db->files.calls->list(db->files.calls, path, note_any, &used);
         free(path);
         if (listed == 0 && used)
-            return error_set(error, TANSU_E_CORRUPT, db->folder,
+            return error_set(error, TANSU_E_CORRUPT, db->files.folder,
                              "The folder has a log but no file \"MANIFEST\"; restore a backup or "
                              "salvage what is readable with \"tansu repair\"");
     }
     if (!content.manifest && !create)
-        return error_set(error, TANSU_E_NOT_FOUND, db->folder,
+        return error_set(error, TANSU_E_NOT_FOUND, db->files.folder,
                          "There is no database at this path; check the path, or open without "
                          "\"must_exist\" to create one");
     status = take_lock(db, error);
     if (status != TANSU_OK)
         return status;
     /* Another process may have created the database before the lock was taken. */
-    status = manifest_read(db->calls, db->folder, &db->manifest, error);
-    if (status == TANSU_E_NOT_FOUND && db->read_only)
-        return error_set(error, TANSU_E_READ_ONLY, db->folder,
+    status = manifest_read(db->files.calls, db->files.folder, &db->manifest.known, error);
+    if (status == TANSU_E_NOT_FOUND && db->options.read_only)
+        return error_set(error, TANSU_E_READ_ONLY, db->files.folder,
                          "There is no database at this path, and the file system is read-only; "
                          "choose another path");
     if (status == TANSU_E_NOT_FOUND)
         status = create_files(db, error);
-    if (status == TANSU_OK && !db->read_only) {
+    if (status == TANSU_OK && !db->options.read_only) {
         manifest_is_own(db);
         status = make_folder(db, "index", error); /* it may have been deleted */
     }
@@ -249,18 +251,19 @@ tansu_status folder_enter(database *db, bool must_exist, uint32_t lock_timeout_m
 
 tansu_status folder_set(database *db, const char *path, tansu_error *error) {
     if (path[0] == '/') {
-        db->folder = strdup(path);
+        db->files.folder = strdup(path);
     } else {
         char *working = getcwd(NULL, 0);
         if (working == NULL)
             return error_errno(error, path, "find the working folder of", errno);
-        db->folder = fs_join(working, path);
+        db->files.folder = fs_join(working, path);
         free(working);
     }
-    if (db->folder == NULL)
+    if (db->files.folder == NULL)
         return error_memory(error);
-    for (size_t size = strlen(db->folder); size > 1 && db->folder[size - 1] == '/'; size--)
-        db->folder[size - 1] = 0;
+    for (size_t size = strlen(db->files.folder); size > 1 && db->files.folder[size - 1] == '/';
+         size--)
+        db->files.folder[size - 1] = 0;
     return TANSU_OK;
 }
 

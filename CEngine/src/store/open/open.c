@@ -34,41 +34,40 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
         free(db);
         return status;
     }
-    db->files = *calls;
-    db->calls = &db->files;
+    db->files.anchored = *calls;
+    db->files.calls = &db->files.anchored;
     db->close = database_close;
-    db->root = db->current = db;
-    db->store = options->store;
-    db->concurrent = options->allow_writer != 0;
-    db->read_only = options->read_only != 0 || db->concurrent;
-    db->follow = options->follow != 0;
-    db->durability = options->durability == TANSU_DURABILITY_DEFAULT ? TANSU_DURABILITY_FULL
-                                                                     : options->durability;
-    db->interval_ms = options->interval_ms;
-    db->busy_timeout_ms = options->busy_timeout_ms;
-    db->checkpoint_bytes = options->checkpoint_bytes;
-    db->index_cache_bytes = options->index_cache_bytes;
-    db->sort_memory_bytes = (size_t)options->sort_memory_bytes;
-    db->group_memory_bytes = (size_t)options->group_memory_bytes;
-    db->transaction_memory_bytes = options->transaction_memory_bytes;
-    db->max_pinned_bytes = db->concurrent ? 0 : options->max_pinned_bytes;
-    db->compaction_percent = options->compaction_percent;
-    db->compaction_share = options->compaction_share;
-    db->lock_fd = db->folder_fd = -1;
-    db->next_collection = db->next_index = 1;
+    db->root = db->states.current = db;
+    db->options.store = options->store;
+    db->options.concurrent = options->allow_writer != 0;
+    db->options.read_only = options->read_only != 0 || db->options.concurrent;
+    db->options.follow = options->follow != 0;
+    db->options.durability = options->durability == TANSU_DURABILITY_DEFAULT ? TANSU_DURABILITY_FULL
+                                                                             : options->durability;
+    db->options.interval_ms = options->interval_ms;
+    db->options.busy_timeout_ms = options->busy_timeout_ms;
+    db->options.checkpoint_bytes = options->checkpoint_bytes;
+    db->options.index_cache_bytes = options->index_cache_bytes;
+    db->options.sort_memory_bytes = (size_t)options->sort_memory_bytes;
+    db->options.group_memory_bytes = (size_t)options->group_memory_bytes;
+    db->options.transaction_memory_bytes = options->transaction_memory_bytes;
+    db->options.max_pinned_bytes = db->options.concurrent ? 0 : options->max_pinned_bytes;
+    db->options.compaction_percent = options->compaction_percent;
+    db->options.compaction_share = options->compaction_share;
+    db->files.lock_fd = db->files.folder_fd = -1;
+    db->writer.next_collection = db->writer.next_index = 1;
     /* None of these fails on the systems that we know; all report what little can go wrong. */
-    if (pthread_mutex_init(&db->snapshot_mutex, NULL) != 0 ||
-        pthread_mutex_init(&db->state_mutex, NULL) != 0 ||
-        pthread_mutex_init(&db->checkpoint_mutex, NULL) != 0 ||
-        pthread_mutex_init(&db->manifest_mutex, NULL) != 0 ||
-        pthread_mutex_init(&db->evict_mutex, NULL) != 0 ||
-        pthread_mutex_init(&db->commit_mutex, NULL) != 0 ||
-        pthread_mutex_init(&db->feed_mutex, NULL) != 0 ||
-        pthread_mutex_init(&db->declared_mutex, NULL) != 0 ||
-        clock_condition_init(&db->commit_visible) != 0 ||
-        clock_condition_init(&db->state_changed) != 0 ||
-        clock_condition_init(&db->worker_wanted) != 0 ||
-        clock_condition_init(&db->compactor_wanted) != 0 ||
+    if (pthread_mutex_init(&db->snapshots.mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->checkpoints.mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->manifest.mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->eviction.mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->commits.mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->feeds.mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->declared.mutex, NULL) != 0 ||
+        clock_condition_init(&db->commits.visible) != 0 ||
+        clock_condition_init(&db->changed) != 0 || clock_condition_init(&db->worker.wanted) != 0 ||
+        clock_condition_init(&db->compactor.wanted) != 0 ||
         (db->written = segment_usage_new()) == NULL) {
         free(db);
         return error_memory(error);
@@ -91,34 +90,35 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     db->filters = filters;
     char *log_folder = NULL, *set_aside = NULL;
     switch (options->store) {
-    case TANSU_STORE_MEMORY: status = manifest_new(&db->manifest, error); break;
+    case TANSU_STORE_MEMORY: status = manifest_new(&db->manifest.known, error); break;
     case TANSU_STORE_TEMPORARY:
-        status = temporary_folder_new(calls, options->path, &db->folder, error);
+        status = temporary_folder_new(calls, options->path, &db->files.folder, error);
         break;
     default: status = folder_set(db, options->path, error);
     }
-    if (status == TANSU_OK && db->concurrent)
+    if (status == TANSU_OK && db->options.concurrent)
         status = files_stamp_take(db, error);
-    if (status == TANSU_OK && db->folder != NULL) {
+    if (status == TANSU_OK && db->files.folder != NULL) {
         status = folder_enter(db, options->must_exist != 0, options->lock_timeout_ms, error);
-        if (status == TANSU_OK && ((log_folder = fs_join(db->folder, "log")) == NULL ||
-                                   (set_aside = fs_join(db->folder, SET_ASIDE_FOLDER)) == NULL))
+        if (status == TANSU_OK &&
+            ((log_folder = fs_join(db->files.folder, "log")) == NULL ||
+             (set_aside = fs_join(db->files.folder, SET_ASIDE_FOLDER)) == NULL))
             status = error_memory(error);
     }
     if (status == TANSU_OK) {
-        log_options log_settings = {.calls = db->calls,
+        log_options log_settings = {.calls = db->files.calls,
                                     .folder = log_folder,
                                     .set_aside_folder = set_aside,
-                                    .read_only = db->read_only,
-                                    .concurrent = db->concurrent,
-                                    .sparse = db->manifest.compacted,
+                                    .read_only = db->options.read_only,
+                                    .concurrent = db->options.concurrent,
+                                    .sparse = db->manifest.known.compacted,
                                     .unguarded = options->read_mode == TANSU_READ_UNGUARDED,
                                     .segment_size = options->segment_size,
                                     .block_cache_bytes = options->block_cache_bytes,
                                     .max_pinned_bytes = options->max_pinned_bytes};
-        memcpy(log_settings.uuid, db->manifest.uuid, sizeof log_settings.uuid);
+        memcpy(log_settings.uuid, db->manifest.known.uuid, sizeof log_settings.uuid);
         status = log_open(&log_settings, &db->log, error);
-        if (status == TANSU_OK && db->concurrent)
+        if (status == TANSU_OK && db->options.concurrent)
             log_follow_begin(db->log);
     }
     free(log_folder);
@@ -128,17 +128,17 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     if (status == TANSU_OK)
         memory_init(db);
     if (status == TANSU_OK)
-        status = db->store == TANSU_STORE_MEMORY ? recovery_start_empty(db, error)
-                                                 : recovery_run(db, options, error);
-    if (db->concurrent && db->log != NULL && !log_follow_intact(db->log))
-        status = error_set(error, TANSU_E_BUSY, db->folder,
+        status = db->options.store == TANSU_STORE_MEMORY ? recovery_start_empty(db, error)
+                                                         : recovery_run(db, options, error);
+    if (db->options.concurrent && db->log != NULL && !log_follow_intact(db->log))
+        status = error_set(error, TANSU_E_BUSY, db->files.folder,
                            "The process that writes the database wrote the end of its log again "
                            "while it was opened; try again");
     if (status != TANSU_OK) {
         /* What is wrong may be that the files were not those of one point in time. They are
          * compared once: they may be as before again a moment later. */
         tansu_error changed;
-        if (db->concurrent && db->folder != NULL &&
+        if (db->options.concurrent && db->files.folder != NULL &&
             files_stamp_check(db, &changed) == TANSU_E_BUSY) {
             status = TANSU_E_BUSY;
             if (error != NULL)
@@ -148,7 +148,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
         database_close(db, NULL);
         return status;
     }
-    db->feed_floor = log_compacted_to(db->log);
+    db->feeds.floor = log_compacted_to(db->log);
     *result = db;
     return TANSU_OK;
 }
@@ -198,29 +198,30 @@ tansu_status database_open(const tansu_options *options, const fs *calls,
 }
 
 tansu_status database_close(database *db, tansu_error *error) {
-    if (db->states != NULL) {
+    if (db->states.all != NULL) {
         states_end(db);
         return TANSU_OK;
     }
     tansu_status status = TANSU_OK;
     limit_guard guard;
     limit_enter(&guard);
-    if (!db->discard && !db->read_only && db->store == TANSU_STORE_PERSISTENT)
+    if (!db->discard && !db->options.read_only && db->options.store == TANSU_STORE_PERSISTENT)
         compactor_finish(db);
     compactor_stop(db);
     worker_stop(db);
     compactor_join(db);
     tansu_error lost;
-    tansu_status moved = db->discard || db->read_only ? TANSU_OK : folder_check(db, &lost);
+    tansu_status moved = db->discard || db->options.read_only ? TANSU_OK : folder_check(db, &lost);
     if (moved != TANSU_OK)
         db->discard = true;
-    bool writable = !db->discard && !db->read_only && db->store == TANSU_STORE_PERSISTENT;
+    bool writable =
+        !db->discard && !db->options.read_only && db->options.store == TANSU_STORE_PERSISTENT;
     if (writable) {
         /* Every step is tried; the first error is the one that is reported. */
-        status = log_sync(db->log, db->head->sequence, error);
+        status = log_sync(db->log, db->snapshots.head->sequence, error);
         bool synced = status == TANSU_OK;
         if (synced) {
-            snapshot_make_visible(db, db->head->sequence);
+            snapshot_make_visible(db, db->snapshots.head->sequence);
             if (!index_files_damaged(db))
                 status = checkpoint_write(db, error);
             if (status == TANSU_E_CORRUPT && index_files_damaged(db)) /* it found that out itself */
@@ -237,11 +238,11 @@ tansu_status database_close(database *db, tansu_error *error) {
     else
         block_store_close(db->bs, NULL);
     db->bs = NULL;
-    if (db->oldest != NULL)
+    if (db->snapshots.oldest != NULL)
         snapshot_free_all(db);
     index_tails_free(db);
-    write_txn_discard(db->spare);
-    free(db->shapes);
+    write_txn_discard(db->writer.spare);
+    free(db->writer.shapes);
     if (db->trees != NULL)
         tree_store_free(db->trees);
     tansu_error later;
@@ -250,33 +251,34 @@ tansu_status database_close(database *db, tansu_error *error) {
         *error = later;
     if (status == TANSU_OK)
         status = closed;
-    if (db->store == TANSU_STORE_TEMPORARY && db->folder != NULL && moved == TANSU_OK)
-        temporary_folder_remove(db->calls, db->folder);
+    if (db->options.store == TANSU_STORE_TEMPORARY && db->files.folder != NULL && moved == TANSU_OK)
+        temporary_folder_remove(db->files.calls, db->files.folder);
     folder_leave(db);
     if (moved != TANSU_OK) {
         status = moved;
         if (error != NULL)
             *error = lost;
     }
-    free(db->dropped);
+    free(db->dropped.items);
     stored_catalog_free(db);
-    free(db->checkpoint_segments);
+    free(db->checkpoints.segments);
     segment_usage_free(db->written);
-    pthread_cond_destroy(&db->compactor_wanted);
-    pthread_cond_destroy(&db->worker_wanted);
-    pthread_cond_destroy(&db->state_changed);
-    pthread_cond_destroy(&db->commit_visible);
-    declared_indexes_free(db);
-    pthread_mutex_destroy(&db->declared_mutex);
-    pthread_mutex_destroy(&db->feed_mutex);
-    pthread_mutex_destroy(&db->commit_mutex);
-    pthread_mutex_destroy(&db->evict_mutex);
-    pthread_mutex_destroy(&db->manifest_mutex);
-    pthread_mutex_destroy(&db->checkpoint_mutex);
-    pthread_mutex_destroy(&db->state_mutex);
-    pthread_mutex_destroy(&db->snapshot_mutex);
-    free(db->folder);
-    free(db->sessions);
+    pthread_cond_destroy(&db->compactor.wanted);
+    pthread_cond_destroy(&db->worker.wanted);
+    pthread_cond_destroy(&db->changed);
+    pthread_cond_destroy(&db->commits.visible);
+    declared_indexes_free(&db->declared);
+    pthread_mutex_destroy(&db->declared.mutex);
+    pthread_mutex_destroy(&db->feeds.mutex);
+    pthread_mutex_destroy(&db->commits.mutex);
+    pthread_mutex_destroy(&db->eviction.mutex);
+    pthread_mutex_destroy(&db->manifest.mutex);
+    pthread_mutex_destroy(&db->checkpoints.mutex);
+    pthread_mutex_destroy(&db->mutex);
+    pthread_mutex_destroy(&db->snapshots.mutex);
+    free(db->files.folder);
+    if (db->handle != NULL)
+        db->free_handle(db->handle);
     free(db);
     limit_leave(&guard);
     return status;

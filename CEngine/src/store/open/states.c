@@ -1,7 +1,7 @@
 /*
  * store/open/states.c -- states of a handle that reads while another process writes.
  *
- * root->current, and the number of calls in each state, are guarded by the root's state_mutex. A
+ * root->states.current, and the number of calls in each state, are guarded by the root's mutex. A
  * state counts one of its own handles for all calls and for being the current one, and the root one
  * for each state.
  */
@@ -46,24 +46,24 @@ static tansu_status close_state(database *state, tansu_error *error) {
 /* install -- makes a state the current one; NULL: the root has none any more. False when the handle
  * is being closed, and takes no other one. */
 static bool install(database *root, database *state) {
-    pthread_mutex_lock(&root->state_mutex);
-    database *old = root->current;
-    bool taken = state == NULL || !__atomic_load_n(&root->closing, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&root->mutex);
+    database *old = root->states.current;
+    bool taken = state == NULL || !__atomic_load_n(&root->handles.closing, __ATOMIC_RELAXED);
     if (taken && state != NULL) {
         state->close = close_state;
-        state->handles = 1;
-        root->handles++;
-        root->states->expired = false;
+        state->handles.count = 1;
+        root->handles.count++;
+        root->states.all->expired = false;
     }
-    bool unused = taken && old != NULL && old->calls_inside == 0;
+    bool unused = taken && old != NULL && old->states.calls_inside == 0;
     if (taken)
-        root->current = state;
+        root->states.current = state;
     if (taken && old != NULL) {
-        pthread_mutex_lock(&old->state_mutex);
-        __atomic_store_n(&old->closing, true, __ATOMIC_RELAXED);
-        pthread_mutex_unlock(&old->state_mutex);
+        pthread_mutex_lock(&old->mutex);
+        __atomic_store_n(&old->handles.closing, true, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&old->mutex);
     }
-    pthread_mutex_unlock(&root->state_mutex);
+    pthread_mutex_unlock(&root->mutex);
     if (unused)
         handle_release(old);
     return taken;
@@ -72,16 +72,16 @@ static bool install(database *root, database *state) {
 /* expire -- gives up a state that keeps too much on the disk, if it is the current one still: its
  * last user frees it. */
 static void expire(database *root, database *state) {
-    pthread_mutex_lock(&root->state_mutex);
-    if (root->current == state) {
-        root->current = NULL;
-        root->states->expired = true;
-        root->states->expired_commit = state->head->sequence;
-        pthread_mutex_lock(&state->state_mutex);
-        __atomic_store_n(&state->closing, true, __ATOMIC_RELAXED);
-        pthread_mutex_unlock(&state->state_mutex);
+    pthread_mutex_lock(&root->mutex);
+    if (root->states.current == state) {
+        root->states.current = NULL;
+        root->states.all->expired = true;
+        root->states.all->expired_commit = state->snapshots.head->sequence;
+        pthread_mutex_lock(&state->mutex);
+        __atomic_store_n(&state->handles.closing, true, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&state->mutex);
     }
-    pthread_mutex_unlock(&root->state_mutex);
+    pthread_mutex_unlock(&root->mutex);
 }
 
 /* no_state -- the error for a call that finds none. */
@@ -97,22 +97,23 @@ static tansu_status no_state(database *root, tansu_error *error) {
 /* pin -- the current state, until states_leave(); NULL when the handle is being closed, or the
  * state was given up. */
 static database *pin(database *root) {
-    pthread_mutex_lock(&root->state_mutex);
-    database *state = __atomic_load_n(&root->closing, __ATOMIC_RELAXED) ? NULL : root->current;
+    pthread_mutex_lock(&root->mutex);
+    database *state =
+        __atomic_load_n(&root->handles.closing, __ATOMIC_RELAXED) ? NULL : root->states.current;
     if (state != NULL)
-        state->calls_inside++;
-    pthread_mutex_unlock(&root->state_mutex);
+        state->states.calls_inside++;
+    pthread_mutex_unlock(&root->mutex);
     return state;
 }
 
 tansu_status states_enter(database *root, database **state, tansu_error *error) {
-    bool looked = !root->follow;
+    bool looked = !root->options.follow;
     for (;;) {
         database *d = pin(root);
         tansu_status status = TANSU_OK;
         if (d == NULL && looked)
             return no_state(root, error);
-        if (root->follow && (status = folder_check_often(root, error)) != TANSU_OK) {
+        if (root->options.follow && (status = folder_check_often(root, error)) != TANSU_OK) {
             if (d != NULL)
                 states_leave(d);
             return status;
@@ -139,9 +140,9 @@ tansu_status states_enter(database *root, database **state, tansu_error *error) 
 
 void states_leave(database *state) {
     database *root = state->root;
-    pthread_mutex_lock(&root->state_mutex);
-    bool last = --state->calls_inside == 0 && state != root->current;
-    pthread_mutex_unlock(&root->state_mutex);
+    pthread_mutex_lock(&root->mutex);
+    bool last = --state->states.calls_inside == 0 && state != root->states.current;
+    pthread_mutex_unlock(&root->mutex);
     if (last)
         handle_release(state);
 }
@@ -158,17 +159,17 @@ tansu_status database_enter_handle(database *db, database **state, tansu_error *
 }
 
 uint64_t states_handles(const database *root) {
-    database *state = root->current;
+    database *state = root->states.current;
     if (state == NULL)
-        return root->handles;
-    pthread_mutex_lock(&state->state_mutex);
-    uint64_t handles = root->handles + state->handles - 2;
-    pthread_mutex_unlock(&state->state_mutex);
+        return root->handles.count;
+    pthread_mutex_lock(&state->mutex);
+    uint64_t handles = root->handles.count + state->handles.count - 2;
+    pthread_mutex_unlock(&state->mutex);
     return handles;
 }
 
 states_statistics states_measure(const database *root) {
-    const struct states *s = root->states;
+    const struct states *s = root->states.all;
     return (states_statistics){.refreshes = __atomic_load_n(&s->refreshes, __ATOMIC_RELAXED),
                                .replacements = __atomic_load_n(&s->replacements, __ATOMIC_RELAXED)};
 }
@@ -179,10 +180,10 @@ states_statistics states_measure(const database *root) {
 static tansu_status free_root(database *root, tansu_error *error) {
     (void)error;
     state_pins_leave(root);
-    pthread_mutex_destroy(&root->states->pins_mutex);
-    pthread_mutex_destroy(&root->states->mutex);
-    free(root->states);
-    root->states = NULL;
+    pthread_mutex_destroy(&root->states.all->pins_mutex);
+    pthread_mutex_destroy(&root->states.all->mutex);
+    free(root->states.all);
+    root->states.all = NULL;
     return database_close(root, NULL);
 }
 
@@ -214,24 +215,24 @@ tansu_status states_open(const tansu_options *options, const fs *calls,
         database_close(root, NULL);
         return error_memory(error);
     }
-    root->states = r;
+    root->states.all = r;
     root->close = free_root;
     database *state = NULL;
     r->options = *options;
     status = folder_set(root, options->path, error);
     if (status == TANSU_OK) {
-        r->options.path = root->folder;
+        r->options.path = root->files.folder;
         (void)folder_anchor(root, NULL); /* opening says what is wrong */
         status = folder_anchor_parts(root, error);
     }
     if (status == TANSU_OK)
-        status = open_concurrent(&r->options, root->calls, filters, &state, error);
+        status = open_concurrent(&r->options, root->files.calls, filters, &state, error);
     if (status != TANSU_OK) {
         free_root(root, NULL);
         return status;
     }
     r->options.progress = NULL;
-    root->current = NULL;
+    root->states.current = NULL;
     status = add(root, state, error);
     if (status != TANSU_OK) {
         free_root(root, NULL);
@@ -244,15 +245,15 @@ tansu_status states_open(const tansu_options *options, const fs *calls,
 }
 
 void states_close(database *root) {
-    pthread_mutex_lock(&root->state_mutex);
-    root->handles++; /* where there is no state, nobody else's end frees the root */
-    pthread_mutex_unlock(&root->state_mutex);
+    pthread_mutex_lock(&root->mutex);
+    root->handles.count++; /* where there is no state, nobody else's end frees the root */
+    pthread_mutex_unlock(&root->mutex);
     install(root, NULL);
     handle_release(root);
 }
 
 void states_end(database *root) {
-    __atomic_store_n(&root->closing, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&root->handles.closing, true, __ATOMIC_RELAXED);
     states_close(root);
 }
 
@@ -260,11 +261,12 @@ void states_end(database *root) {
 
 /* replace -- opens the files again. The mutex is held. */
 static tansu_status replace(database *root, database *old, tansu_error *error) {
-    struct states *r = root->states;
+    struct states *r = root->states.all;
     database *fresh = NULL;
     limit_guard guard;
     limit_enter(&guard);
-    tansu_status status = open_concurrent(&r->options, root->calls, root->filters, &fresh, error);
+    tansu_status status =
+        open_concurrent(&r->options, root->files.calls, root->filters, &fresh, error);
     limit_leave(&guard);
     if (status == TANSU_OK)
         status = add(root, fresh, error);
@@ -287,35 +289,35 @@ static tansu_status replace(database *root, database *old, tansu_error *error) {
 /* lock_segments -- keeps those that need the segments as they are waiting; false when there is one.
  * Then a compaction cannot be applied. */
 static bool lock_segments(database *state) {
-    pthread_mutex_lock(&state->state_mutex);
-    bool free = state->maintenance == MAINTENANCE_NONE;
+    pthread_mutex_lock(&state->mutex);
+    bool free = state->maintenance.running == MAINTENANCE_NONE;
     if (free)
-        state->maintenance = MAINTENANCE_BACKGROUND;
-    pthread_mutex_unlock(&state->state_mutex);
+        state->maintenance.running = MAINTENANCE_BACKGROUND;
+    pthread_mutex_unlock(&state->mutex);
     return free;
 }
 
 static void unlock_segments(database *state) {
-    pthread_mutex_lock(&state->state_mutex);
-    state->maintenance = MAINTENANCE_NONE;
-    pthread_cond_broadcast(&state->state_changed);
-    pthread_mutex_unlock(&state->state_mutex);
+    pthread_mutex_lock(&state->mutex);
+    state->maintenance.running = MAINTENANCE_NONE;
+    pthread_cond_broadcast(&state->changed);
+    pthread_mutex_unlock(&state->mutex);
 }
 
 /* raise_floor -- feeds that have not delivered what a compaction may have dropped cannot go on. */
 static void raise_floor(database *state) {
     uint64_t floor = log_compacted_to(state->log);
-    pthread_mutex_lock(&state->feed_mutex);
-    if (floor > state->feed_floor)
-        state->feed_floor = floor;
-    pthread_mutex_unlock(&state->feed_mutex);
+    pthread_mutex_lock(&state->feeds.mutex);
+    if (floor > state->feeds.floor)
+        state->feeds.floor = floor;
+    pthread_mutex_unlock(&state->feeds.mutex);
 }
 
 /* advance -- applies the commits up to `to`; false when that is not possible. */
 static bool advance(database *state, uint64_t to) {
     bool reached = false;
     bool locked = lock_segments(state);
-    state->keeps_segments = !locked;
+    state->states.keeps_segments = !locked;
     tansu_status status = recovery_follow(state, to, &reached, NULL);
     if (locked)
         unlock_segments(state);
@@ -328,7 +330,8 @@ static bool advance(database *state, uint64_t to) {
 /* is_large -- whether a state has so much in memory alone that a newer checkpoint would help, and
  * there is one. */
 static bool is_large(struct states *r, const database *state) {
-    uint64_t dirty = tree_store_dirty(state->trees), bound = state->index_cache_bytes / DIRTY_PART;
+    uint64_t dirty = tree_store_dirty(state->trees),
+             bound = state->options.index_cache_bytes / DIRTY_PART;
     if (bound < DIRTY_LEAST)
         bound = DIRTY_LEAST;
     if (dirty < bound || dirty < r->dirty_limit)
@@ -348,16 +351,16 @@ static bool keeps_much(const database *state) {
  * the last clean end. */
 static tansu_status log_end(const database *root, uint64_t *to, tansu_error *error) {
     manifest m;
-    tansu_status status = manifest_read(root->calls, root->folder, &m, error);
+    tansu_status status = manifest_read(root->files.calls, root->files.folder, &m, error);
     *to = status == TANSU_OK ? m.end_sequence : 0;
     return status;
 }
 
 /* refresh -- states_refresh() with the mutex held. `state`: the current one. */
 static tansu_status refresh(database *root, database *state, tansu_error *error) {
-    struct states *r = root->states;
+    struct states *r = root->states.all;
     log_seen seen;
-    uint64_t to, now = state->head->sequence;
+    uint64_t to, now = state->snapshots.head->sequence;
     tansu_status status = folder_check_often(root, error);
     if (status != TANSU_OK)
         return status;
@@ -390,7 +393,7 @@ static uint64_t newest(database *state) {
 /* refresh_counted -- states_refresh() of a handle that stays while it runs. */
 static tansu_status refresh_counted(database *root, bool *changed, uint64_t *sequence,
                                     tansu_error *error) {
-    struct states *r = root->states;
+    struct states *r = root->states.all;
     pthread_mutex_lock(&r->mutex);
     database *state = pin(root);
     tansu_status status = state == NULL ? handle_check_open(root, error) : TANSU_OK;
@@ -420,7 +423,7 @@ tansu_status states_refresh(database *db, bool *changed, uint64_t *sequence, tan
     tansu_status status = handle_acquire(db, error);
     if (status != TANSU_OK)
         return status;
-    if (db->states != NULL)
+    if (db->states.all != NULL)
         status = refresh_counted(db, &newer, &number, error);
     else
         number = newest(db);
@@ -451,15 +454,16 @@ static bool is_current(const state_pins *pins, const log_removals *now) {
 static void measure(database *state) {
     log_removals now = log_follow_removals(state->log);
     uint64_t removed;
-    log_follow_measure(state->log, &state->pins.mapped, &removed);
-    __atomic_store_n(&state->pins.removed, removed, __ATOMIC_RELAXED);
-    __atomic_store_n(&state->pins.bytes, now.bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(&state->pins.sessions, now.sessions, __ATOMIC_RELAXED);
+    log_follow_measure(state->log, &state->states.pins.mapped, &removed);
+    __atomic_store_n(&state->states.pins.removed, removed, __ATOMIC_RELAXED);
+    __atomic_store_n(&state->states.pins.bytes, now.bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&state->states.pins.sessions, now.sessions, __ATOMIC_RELAXED);
 }
 
 /* pinned -- the bytes that a state keeps, when it was last measured. */
 static uint64_t pinned(const database *state) {
-    return state->pins.copied + __atomic_load_n(&state->pins.removed, __ATOMIC_RELAXED);
+    return state->states.pins.copied +
+           __atomic_load_n(&state->states.pins.removed, __ATOMIC_RELAXED);
 }
 
 /* limit_of -- the smaller one of this reader's and the writer's limit; 0: there is none. */
@@ -477,11 +481,11 @@ static void report(struct states *s) {
     reader_report *r = &s->report;
     r->copied = r->mapped = r->removed = 0;
     r->removals = UINT64_MAX;
-    for (const database *state = s->first_state; state != NULL; state = state->next_state) {
-        r->copied += state->pins.copied;
-        r->mapped += state->pins.mapped;
-        r->removed += __atomic_load_n(&state->pins.removed, __ATOMIC_RELAXED);
-        uint64_t bytes = __atomic_load_n(&state->pins.bytes, __ATOMIC_RELAXED);
+    for (const database *state = s->first_state; state != NULL; state = state->states.next) {
+        r->copied += state->states.pins.copied;
+        r->mapped += state->states.pins.mapped;
+        r->removed += __atomic_load_n(&state->states.pins.removed, __ATOMIC_RELAXED);
+        uint64_t bytes = __atomic_load_n(&state->states.pins.bytes, __ATOMIC_RELAXED);
         if (bytes < r->removals)
             r->removals = bytes;
     }
@@ -489,19 +493,19 @@ static void report(struct states *s) {
 }
 
 void state_pins_enter(database *root) {
-    struct states *s = root->states;
+    struct states *s = root->states.all;
     struct timespec now = {0};
     clock_gettime(CLOCK_REALTIME, &now);
     pthread_mutex_lock(&s->pins_mutex);
     s->report.process = (uint64_t)getpid();
     s->report.opened = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-    s->entry = reader_enter(root->calls, root->folder, &s->report);
+    s->entry = reader_enter(root->files.calls, root->files.folder, &s->report);
     pthread_mutex_unlock(&s->pins_mutex);
 }
 
 void state_pins_leave(database *root) {
-    reader_leave(root->states->entry);
-    root->states->entry = NULL;
+    reader_leave(root->states.all->entry);
+    root->states.all->entry = NULL;
 }
 
 /* ---- States ---- */
@@ -516,28 +520,28 @@ static tansu_status exceeded(uint64_t bytes, uint64_t limit, tansu_error *error)
 }
 
 tansu_status state_pins_add(database *root, database *state, tansu_error *error) {
-    struct states *s = root->states;
+    struct states *s = root->states.all;
     log_removals now = log_follow_removals(state->log);
     uint64_t limit = limit_of(s, &now);
-    state->pins.copied = state->bs == NULL ? 0 : block_store_size(state->bs);
-    if (limit != 0 && state->pins.copied > limit)
-        return exceeded(state->pins.copied, limit, error);
+    state->states.pins.copied = state->bs == NULL ? 0 : block_store_size(state->bs);
+    if (limit != 0 && state->states.pins.copied > limit)
+        return exceeded(state->states.pins.copied, limit, error);
     measure(state);
     pthread_mutex_lock(&s->pins_mutex);
-    state->next_state = s->first_state;
+    state->states.next = s->first_state;
     s->first_state = state;
-    s->report.commit = state->head->sequence;
+    s->report.commit = state->snapshots.head->sequence;
     report(s);
     pthread_mutex_unlock(&s->pins_mutex);
     return TANSU_OK;
 }
 
 void state_pins_remove(database *state) {
-    struct states *s = state->root->states;
+    struct states *s = state->root->states.all;
     pthread_mutex_lock(&s->pins_mutex);
-    for (database **at = &s->first_state; *at != NULL; at = &(*at)->next_state) {
+    for (database **at = &s->first_state; *at != NULL; at = &(*at)->states.next) {
         if (*at == state) {
-            *at = state->next_state;
+            *at = state->states.next;
             break;
         }
     }
@@ -546,14 +550,14 @@ void state_pins_remove(database *state) {
 }
 
 void state_pins_refreshed(database *root, database *state, uint64_t commit) {
-    struct states *s = root->states;
+    struct states *s = root->states.all;
     log_removals now = log_follow_removals(state->log);
     pthread_mutex_lock(&s->pins_mutex);
-    bool removed = !is_current(&state->pins, &now);
+    bool removed = !is_current(&state->states.pins, &now);
     if (removed)
         measure(state);
     else if (commit != s->report.commit) /* it may have mapped more */
-        log_follow_measure(state->log, &state->pins.mapped, NULL);
+        log_follow_measure(state->log, &state->states.pins.mapped, NULL);
     if (removed || commit != s->report.commit) {
         s->report.commit = commit;
         report(s);
@@ -562,7 +566,7 @@ void state_pins_refreshed(database *root, database *state, uint64_t commit) {
 }
 
 tansu_status snapshot_pins_exceeded(database *db, const snapshot *v, tansu_error *error) {
-    uint64_t bytes = log_pinned(db->log, v->sequence), limit = db->max_pinned_bytes;
+    uint64_t bytes = log_pinned(db->log, v->sequence), limit = db->options.max_pinned_bytes;
     if (bytes <= limit)
         return TANSU_OK;
     return error_set(error, TANSU_E_TOO_LARGE, "max_pinned_bytes",
@@ -574,13 +578,13 @@ tansu_status snapshot_pins_exceeded(database *db, const snapshot *v, tansu_error
 }
 
 tansu_status state_pins_exceeded(database *state, tansu_error *error) {
-    struct states *s = state->root->states;
+    struct states *s = state->root->states.all;
     log_removals now = log_follow_removals(state->log);
     uint64_t limit = limit_of(s, &now);
     if (limit == 0)
         return TANSU_OK;
     /* A refresh under way measures by itself. */
-    if (!is_current(&state->pins, &now) && pthread_mutex_trylock(&s->mutex) == 0) {
+    if (!is_current(&state->states.pins, &now) && pthread_mutex_trylock(&s->mutex) == 0) {
         pthread_mutex_lock(&s->pins_mutex);
         measure(state);
         report(s);

@@ -27,7 +27,7 @@ void states_close(database *root);
 /* states_end -- database_close() of a root. */
 void states_end(database *root);
 
-/* states_handles -- the transactions, cursors and feeds that are open; state_mutex is held. */
+/* states_handles -- the transactions, cursors and feeds that are open; mutex is held. */
 uint64_t states_handles(const database *root);
 
 /* states_refresh -- tansu_refresh(); on any database. */
@@ -50,7 +50,7 @@ void states_leave(database *state);
  * `follow`, it has the newest commit. Errors: those of tansu_refresh(), CLOSED. */
 static inline tansu_status database_enter(database *db, database **state, tansu_error *error) {
     *state = db;
-    return db->states == NULL ? TANSU_OK : states_enter(db, state, error);
+    return db->states.all == NULL ? TANSU_OK : states_enter(db, state, error);
 }
 
 static inline void database_leave(database *state) {
@@ -72,7 +72,7 @@ struct states {
     uint64_t refreshes;    /* that found commits; atomic */
     uint64_t replacements; /* of the state; atomic */
     /* The current state was dropped because it kept too much on the disk; this was its commit.
-     * Guarded by the root's state_mutex. */
+     * Guarded by the root's mutex. */
     bool expired;
     uint64_t expired_commit;
     /* What the states keep on the disk (store/open/states.h); taken after `mutex`. */
@@ -117,7 +117,7 @@ static inline tansu_status state_pins_check(database *state, const snapshot *v,
                                             tansu_error *error) {
     if (state->root != state)
         return state_pins_exceeded(state, error);
-    return __builtin_expect(state->max_pinned_bytes == 0, 1) || v == NULL
+    return __builtin_expect(state->options.max_pinned_bytes == 0, 1) || v == NULL
                ? TANSU_OK
                : snapshot_pins_exceeded(state, v, error);
 }

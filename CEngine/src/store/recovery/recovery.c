@@ -21,7 +21,7 @@ tansu_status recovery_start_empty(database *db, tansu_error *error) {
     snapshot *v = snapshot_new();
     if (v == NULL)
         return error_memory(error);
-    db->oldest = db->visible = db->head = v;
+    db->snapshots.oldest = db->snapshots.visible = db->snapshots.head = v;
     return TANSU_OK;
 }
 
@@ -29,16 +29,16 @@ tansu_status recovery_start_empty(database *db, tansu_error *error) {
  * all of that is synced, for the MANIFEST says so since checkpoint_discard(). */
 static tansu_status check_expected_end(database *db, tansu_error *error) {
     uint64_t seen = db->log->expected_end;
-    if (db->head->sequence < seen)
+    if (db->snapshots.head->sequence < seen)
         return error_at(error, TANSU_E_CORRUPT, "log", 0,
                         "The log ends with commit %llu and had contained commit %llu; restore a "
                         "backup or salvage what is readable with \"tansu repair\"",
-                        (unsigned long long)db->head->sequence, (unsigned long long)seen);
-    if (db->read_only || seen <= db->manifest.end_sequence)
+                        (unsigned long long)db->snapshots.head->sequence, (unsigned long long)seen);
+    if (db->options.read_only || seen <= db->manifest.known.end_sequence)
         return TANSU_OK;
-    tansu_status status = log_sync(db->log, db->head->sequence, error);
+    tansu_status status = log_sync(db->log, db->snapshots.head->sequence, error);
     if (status == TANSU_OK)
-        db->manifest.end_sequence = seen;
+        db->manifest.known.end_sequence = seen;
     return status;
 }
 
@@ -47,15 +47,15 @@ tansu_status recovery_run(database *db, const tansu_options *options, tansu_erro
     tansu_status status = checkpoint_load(db, &stored, error);
     bool reached = true;
     if (status == TANSU_OK && stored != NULL)
-        db->oldest = db->visible = db->head = stored;
+        db->snapshots.oldest = db->snapshots.visible = db->snapshots.head = stored;
     /* All is read now or mapped, and nothing of it used: an index that is newer than the segments
      * would lead to ones that are not there. */
-    if (status == TANSU_OK && db->concurrent)
+    if (status == TANSU_OK && db->options.concurrent)
         status = files_stamp_check(db, error);
     if (status == TANSU_OK && stored != NULL) {
-        db->index_was_open = db->manifest.index_open;
-        status = log_activate_segments(db->log, db->checkpoint_segments,
-                                       db->checkpoint_segment_count, error);
+        db->checkpoints.index_was_open = db->manifest.known.index_open;
+        status = log_activate_segments(db->log, db->checkpoints.segments,
+                                       db->checkpoints.segment_count, error);
         if (status == TANSU_OK)
             status = recovery_replay(db, options->progress, options->progress_context, false,
                                      &reached, error);
@@ -68,7 +68,8 @@ tansu_status recovery_run(database *db, const tansu_options *options, tansu_erro
         /* An index that is ahead of the log, or holds blocks that are invalid, is rebuilt;
          * damage to the log itself shows once more then. */
         snapshot_free_all(db);
-        snprintf(db->rebuilt, sizeof db->rebuilt, "they did not match the log");
+        snprintf(db->checkpoints.rebuilt, sizeof db->checkpoints.rebuilt,
+                 "they did not match the log");
         if (status == TANSU_OK || status == TANSU_E_CORRUPT || status == TANSU_E_NOT_FOUND)
             status = checkpoint_discard(db, error);
     }
@@ -81,8 +82,8 @@ tansu_status recovery_run(database *db, const tansu_options *options, tansu_erro
                                  error);
     if (status == TANSU_OK)
         status = check_expected_end(db, error);
-    if (status == TANSU_OK && db->head->sequence == 0)
-        db->rebuilt[0] = 0; /* there was nothing to make */
+    if (status == TANSU_OK && db->snapshots.head->sequence == 0)
+        db->checkpoints.rebuilt[0] = 0; /* there was nothing to make */
     if (status == TANSU_OK)
         log_drop_inactive(db->log);
     return status;
@@ -123,9 +124,9 @@ static tansu_status in_use(tansu_error *error) {
 static uint64_t oldest_snapshot(database *db) {
     if (db->root == db)
         return UINT64_MAX;
-    pthread_mutex_lock(&db->snapshot_mutex);
-    uint64_t oldest = db->oldest->sequence;
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_lock(&db->snapshots.mutex);
+    uint64_t oldest = db->snapshots.oldest->sequence;
+    pthread_mutex_unlock(&db->snapshots.mutex);
     return oldest;
 }
 
@@ -270,9 +271,9 @@ tansu_status recovery_compaction(write_txn *wtxn, const record_header *record,
     tansu_status status = read_record(&a, record, location, error);
     if (status == TANSU_OK)
         status = check_replaced(&a, location, error);
-    if (status == TANSU_OK && wtxn->db->keeps_segments)
+    if (status == TANSU_OK && wtxn->db->states.keeps_segments)
         status = in_use(error);
-    if (status == TANSU_OK && wtxn->db->concurrent)
+    if (status == TANSU_OK && wtxn->db->options.concurrent)
         status = log_follow_compacted(wtxn->db->log, a.number, error);
     if (status == TANSU_OK)
         status = log_activate(wtxn->db->log, a.number, &adopted, error);

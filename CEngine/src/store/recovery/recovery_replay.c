@@ -271,7 +271,7 @@ static tansu_status leave_changes(replaying *r, tansu_error *error) {
         }
     }
     if (left) {
-        db->next_epoch++;
+        db->writer.next_epoch++;
         r->wtxn->next->epoch = r->wtxn->epoch + 1;
     }
     return status;
@@ -480,9 +480,9 @@ tansu_status recovery_replay(database *db, tansu_progress progress, void *progre
     replaying r = {.wtxn = wtxn, .waits = !exact};
     if (db->log->found.written > wtxn->base->sequence)
         r.commits = db->log->found.written - wtxn->base->sequence;
-    status =
-        log_replay(db->log, wtxn->base->sequence, wtxn->base->position, db->manifest.end_sequence,
-                   replay_frame, &r, progress, progress_context, reached, error);
+    status = log_replay(db->log, wtxn->base->sequence, wtxn->base->position,
+                        db->manifest.known.end_sequence, replay_frame, &r, progress,
+                        progress_context, reached, error);
     leave_state(&r);
     if (status == TANSU_OK && *reached)
         status = leave_changes(&r, error);

@@ -317,7 +317,7 @@ static tansu_status commit_index(online_build *a, const char *collection,
     }
     status = attach(a, c, collection, definition, error);
     if (status == TANSU_OK)
-        return write_txn_commit(c, db->durability, NULL, error);
+        return write_txn_commit(c, db->options.durability, NULL, error);
     write_txn_abort(c);
     return status;
 }

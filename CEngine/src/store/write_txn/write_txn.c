@@ -23,8 +23,8 @@
 /* write_txn_take -- the struct of an earlier change with the memory that it gathered, or a new
  * one. */
 static write_txn *write_txn_take(database *db) {
-    write_txn *wtxn = db->spare;
-    db->spare = NULL;
+    write_txn *wtxn = db->writer.spare;
+    db->writer.spare = NULL;
     return wtxn != NULL ? wtxn : calloc(1, sizeof *wtxn);
 }
 
@@ -62,7 +62,7 @@ static void write_txn_give_back(write_txn *wtxn) {
         wtxn->stamped.capacity > SCRATCH_KEPT)
         write_txn_discard(wtxn);
     else
-        db->spare = wtxn;
+        db->writer.spare = wtxn;
 }
 
 tansu_status write_txn_begin(database *db, write_txn **result, tansu_error *error) {
@@ -70,8 +70,8 @@ tansu_status write_txn_begin(database *db, write_txn **result, tansu_error *erro
     if (wtxn == NULL)
         return error_memory(error);
     wtxn->db = db;
-    wtxn->base = db->head; /* which only this transaction's own commit can release */
-    wtxn->epoch = ++db->next_epoch;
+    wtxn->base = db->snapshots.head; /* which only this transaction's own commit can release */
+    wtxn->epoch = ++db->writer.next_epoch;
     wtxn->next = snapshot_take(db, wtxn->base, wtxn->epoch);
     if (wtxn->next == NULL) {
         write_txn_give_back(wtxn);
@@ -82,8 +82,8 @@ tansu_status write_txn_begin(database *db, write_txn **result, tansu_error *erro
     wtxn->sequence = wtxn->base->sequence + 1;
     wtxn->faults = log_faults(db->log);
     tree_writer_begin(&wtxn->writer, db->trees, wtxn->epoch, &wtxn->retired);
-    wtxn->next_collection = db->next_collection;
-    wtxn->next_index = db->next_index;
+    wtxn->next_collection = db->writer.next_collection;
+    wtxn->next_index = db->writer.next_index;
     *result = wtxn;
     return TANSU_OK;
 }
@@ -100,7 +100,7 @@ static void write_txn_end(write_txn *wtxn) {
 void write_txn_abort(write_txn *wtxn) {
     log_pins_release(&wtxn->pins);
     if (wtxn->drops_declared)
-        declared_indexes_restore_suspended(wtxn->db);
+        declared_indexes_restore_suspended(&wtxn->db->declared);
     if (!wtxn->replay)
         log_abort(wtxn->db->log);
     for (size_t i = 0; i < wtxn->dropped_count; i++)
@@ -229,7 +229,7 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     if (!wtxn->replay && !wtxn->ignores_read_faults)
         status = log_check(db->log, wtxn->faults, status, error);
     if (status == TANSU_OK && !wtxn->changed && wtxn->drops_declared)
-        declared_indexes_forget_suspended(db);
+        declared_indexes_forget_suspended(&db->declared);
     if (status != TANSU_OK || !wtxn->changed) {
         write_txn_abort(wtxn);
         return status;
@@ -237,7 +237,7 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     uint64_t number = wtxn->replay ? wtxn->next->sequence : wtxn->sequence;
     uint64_t bytes = wtxn->frame_size, records = wtxn->records;
     log_location frame = 0;
-    bool wait = durability == TANSU_DURABILITY_FULL && db->store != TANSU_STORE_MEMORY;
+    bool wait = durability == TANSU_DURABILITY_FULL && db->options.store != TANSU_STORE_MEMORY;
     if (!wtxn->replay)
         status = wait ? folder_check(db, error) : folder_check_often(db, error);
     if (!wtxn->replay && status == TANSU_OK)
@@ -256,12 +256,12 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
         v->position = log_position(db->log);
         sealed = v->position >> 32 != wtxn->base->position >> 32;
     }
-    __atomic_store_n(&db->next_collection, wtxn->next_collection, __ATOMIC_RELAXED);
-    __atomic_store_n(&db->next_index, wtxn->next_index, __ATOMIC_RELAXED);
+    __atomic_store_n(&db->writer.next_collection, wtxn->next_collection, __ATOMIC_RELAXED);
+    __atomic_store_n(&db->writer.next_index, wtxn->next_index, __ATOMIC_RELAXED);
     retire_forget(&wtxn->made);
     bool replay = wtxn->replay;
     if (wtxn->drops_declared)
-        declared_indexes_forget_suspended(db);
+        declared_indexes_forget_suspended(&db->declared);
     tree_published(&wtxn->retired);
     log_pins_release(&wtxn->pins); /* publishing may free segments */
     snapshot_publish(db, v, &wtxn->retired, !wait);
@@ -411,10 +411,10 @@ read_context write_txn_read_context(write_txn *wtxn) {
                           .trees = wtxn->db->trees,
                           .sequence = wtxn->replay ? UINT64_MAX : wtxn->base->sequence,
                           .pending = wtxn->replay ? NULL : &wtxn->pending,
-                          .calls = wtxn->db->calls,
-                          .folder = wtxn->db->folder,
-                          .sort_memory = wtxn->db->sort_memory_bytes,
-                          .group_memory = wtxn->db->group_memory_bytes};
+                          .calls = wtxn->db->files.calls,
+                          .folder = wtxn->db->files.folder,
+                          .sort_memory = wtxn->db->options.sort_memory_bytes,
+                          .group_memory = wtxn->db->options.group_memory_bytes};
 }
 
 catalog_writer write_txn_catalog(write_txn *wtxn, catalog_order order) {

@@ -29,11 +29,11 @@ static void free_dropped(void *context, void *object) {
     (void)context;
     dropped_collection *dropped = object;
     database *db = dropped->db;
-    pthread_mutex_lock(&db->snapshot_mutex);
-    if (db->dropped_count < db->dropped_capacity) /* reserved when it was dropped */
-        db->dropped[db->dropped_count++] =
+    pthread_mutex_lock(&db->snapshots.mutex);
+    if (db->dropped.count < db->dropped.capacity) /* reserved when it was dropped */
+        db->dropped.items[db->dropped.count++] =
             (dropped_locations){.collection = dropped->id, .count = dropped->count};
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_unlock(&db->snapshots.mutex);
     locations_free(dropped->locations);
     free(dropped);
 }
@@ -113,8 +113,8 @@ static tansu_status create_declared(write_txn *wtxn, const char *collection, tan
     index_definition *definition;
     tansu_status status;
     uint32_t at = 0;
-    while ((status = declared_indexes_next(wtxn->db, collection, &at, &definition, error)) ==
-           TANSU_OK) {
+    while ((status = declared_indexes_next(&wtxn->db->declared, wtxn->db->filters, collection, &at,
+                                           &definition, error)) == TANSU_OK) {
         status = write_txn_index_create(wtxn, collection, definition, NULL, error);
         if (status != TANSU_OK)
             return status;
@@ -172,10 +172,10 @@ static bool reserve_dropped(write_txn *wtxn, uint32_t more) {
 /* reserve_dropped_locations -- capacity for one more collection whose stored chunks must be
  * removed. */
 static bool reserve_dropped_locations(database *db) {
-    pthread_mutex_lock(&db->snapshot_mutex);
-    bool reserved = ARRAY_RESERVE(db->dropped, db->dropped_reserved, db->dropped_capacity, 1);
-    db->dropped_reserved += reserved;
-    pthread_mutex_unlock(&db->snapshot_mutex);
+    pthread_mutex_lock(&db->snapshots.mutex);
+    bool reserved = ARRAY_RESERVE(db->dropped.items, db->dropped.reserved, db->dropped.capacity, 1);
+    db->dropped.reserved += reserved;
+    pthread_mutex_unlock(&db->snapshots.mutex);
     return reserved;
 }
 
@@ -503,7 +503,7 @@ tansu_status write_txn_index_drop(write_txn *wtxn, const char *collection, const
     uint32_t i = state != NULL ? find_index(state, name) : UINT32_MAX;
     /* A declared index can be missing: its collection was not created, or its creation was rolled
      * back. */
-    bool declared = declared_indexes_suspend(wtxn->db, collection, name);
+    bool declared = declared_indexes_suspend(&wtxn->db->declared, collection, name);
     wtxn->drops_declared = wtxn->drops_declared || declared;
     if (i == UINT32_MAX && declared)
         return TANSU_OK;

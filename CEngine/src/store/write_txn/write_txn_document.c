@@ -277,7 +277,7 @@ static bool with_id(write_txn *wtxn, const uint8_t *doc, size_t size) {
 /* prepare_put -- reserves all that must not fail once the record is in the frame. */
 static tansu_status prepare_put(write_txn *wtxn, collection_state *state, uint64_t rid, bool found,
                                 tansu_error *error) {
-    uint64_t limit = wtxn->db->transaction_memory_bytes;
+    uint64_t limit = wtxn->db->options.transaction_memory_bytes;
     if (limit != 0 && write_txn_memory(wtxn) > limit)
         return error_set(
             error, TANSU_E_TOO_LARGE, "transaction",
@@ -337,10 +337,11 @@ static tansu_status set_dates(write_txn *wtxn, const collection_state *state,
 static tansu_status check_document(write_txn *wtxn, const collection_state *state,
                                    const uint8_t *doc, size_t size, tansu_error *error) {
     database *db = wtxn->db;
-    if (db->shapes == NULL)
-        db->shapes = calloc(1, sizeof *db->shapes);
+    if (db->writer.shapes == NULL)
+        db->writer.shapes = calloc(1, sizeof *db->writer.shapes);
     /* Without a shape, also for want of memory, the document is validated all the same. */
-    shape *f = db->shapes != NULL && state != NULL ? shape_of(db->shapes, state->id) : NULL;
+    shape *f =
+        db->writer.shapes != NULL && state != NULL ? shape_of(db->writer.shapes, state->id) : NULL;
     return f == NULL ? doc_check(doc, size, DOC_CHECK_STORE, error)
                      : shape_check(f, doc, size, error);
 }

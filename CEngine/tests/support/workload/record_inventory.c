@@ -2,8 +2,8 @@
  * support/workload/record_inventory.c -- takes an inventory and compares databases with it.
  */
 #include "support/workload/record_inventory.h"
-#include "store/database.h"
-#include "store/database_internal.h"
+
+#include "api/handles.h"
 #include "store/snapshot.h"
 #include "support/calls/call.h"
 #include "support/check.h"
@@ -24,7 +24,7 @@ static void copy_id(inventory_record *d) {
 
 void inventory_take(inventory *l, tansu_db *db) {
     *l = (inventory){.count = 0};
-    database *inner = (database *)db;
+    database *inner = db_inner(db);
     snapshot *v = snapshot_acquire(inner);
     const collection_state *state;
     catalog_cursor all = snapshot_from(v, NULL);
