@@ -10,8 +10,8 @@
 #include "store/checkpoint/checkpoint.h"
 #include "store/files.h"
 #include "store/handle.h"
+#include "store/open/instances.h"
 #include "store/open/open.h"
-#include "store/open/states.h"
 #include "store/write_lock.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -47,7 +47,7 @@ tansu_status tansu_shutdown(tansu_db *db, tansu_error *error) {
         return TANSU_OK;
     database *d = db_inner(db);
     pthread_mutex_lock(&d->mutex);
-    uint64_t handles = d->states.all == NULL ? d->handles.count : states_handles(d);
+    uint64_t handles = d->instances.all == NULL ? d->handles.count : instances_handles(d);
     if (handles == 0)
         __atomic_store_n(&d->handles.closing, true, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&d->mutex);
@@ -55,9 +55,9 @@ tansu_status tansu_shutdown(tansu_db *db, tansu_error *error) {
         return error_set(error, TANSU_E_BUSY, d->files.folder,
                          "%llu transactions, cursors or feeds are open; end them first",
                          (unsigned long long)handles);
-    if (d->states.all == NULL)
+    if (d->instances.all == NULL)
         return database_close(d, error);
-    states_close(d);
+    instances_close(d);
     return TANSU_OK;
 }
 
@@ -71,8 +71,8 @@ void tansu_close(tansu_db *db) {
     pthread_mutex_unlock(&d->mutex);
     session_end_all(db);
     commit_wait_wake(d);
-    if (d->states.all != NULL)
-        states_close(d);
+    if (d->instances.all != NULL)
+        instances_close(d);
     handle_release(d);
 }
 
@@ -80,7 +80,7 @@ tansu_status tansu_refresh(tansu_db *db, int *changed, uint64_t *sequence, tansu
     if (db == NULL)
         return null_argument("db", error);
     bool newer = false;
-    tansu_status status = states_refresh(db_inner(db), &newer, sequence, error);
+    tansu_status status = instances_refresh(db_inner(db), &newer, sequence, error);
     if (changed != NULL)
         *changed = newer;
     return status;

@@ -6,8 +6,8 @@
 #include "bson/writer.h"
 #include "query/util/deadline.h"
 #include "store/handle.h"
-#include "store/index_tail/index_tail.h"
-#include "store/open/states.h"
+#include "store/index_backlog/index_backlog.h"
+#include "store/open/instances.h"
 #include "util/arena.h"
 #include "util/array.h"
 #include "util/buffer.h"
@@ -172,7 +172,7 @@ cursor_step(tansu_cursor *cursor, tansu_document *document, tansu_error *error) 
                          "The savepoint of the cursor was rolled back; open a new cursor");
     if (interrupt_asked(&cursor->interrupt))
         return error_set(error, TANSU_E_CANCELLED, "cursor", "The cursor was cancelled");
-    tansu_status status = state_pins_check(
+    tansu_status status = instance_pins_check(
         cursor->db, cursor->txn != NULL ? cursor->txn->snapshot : cursor->snapshot, error);
     if (status != TANSU_OK)
         return cursor->done ? TANSU_DONE : status;

@@ -10,8 +10,8 @@
 #include "store/checkpoint/checkpoint.h"
 #include "store/files.h"
 #include "store/handle.h"
-#include "store/index_tail/index_tail.h"
-#include "store/open/states.h"
+#include "store/index_backlog/index_backlog.h"
+#include "store/open/instances.h"
 #include "store/readers/reader_registry.h"
 #include "store/write_lock.h"
 #include "util/buffer.h"
@@ -119,7 +119,7 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
     writer_string(&w, "durability", levels[d->options.durability]);
     writer_bool(&w, "readOnly", d->options.read_only);
     if (d->options.concurrent) {
-        states_statistics counted = states_measure(db_inner(db));
+        instances_statistics counted = instances_measure(db_inner(db));
         writer_bool(&w, "allowWriter", true);
         writer_bool(&w, "follow", db_inner(db)->options.follow);
         writer_int64(&w, "refreshes", (int64_t)counted.refreshes);

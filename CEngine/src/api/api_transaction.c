@@ -3,7 +3,7 @@
  */
 #include "api/handles.h"
 #include "store/handle.h"
-#include "store/open/states.h"
+#include "store/open/instances.h"
 #include "store/write_lock.h"
 #include "util/error.h"
 
@@ -38,7 +38,7 @@ tansu_status tansu_txn_prepare(tansu_db *db, tansu_txn_mode mode, tansu_durabili
     return TANSU_OK;
 }
 
-/* begin_read -- acquires the newest snapshot, which may be in another state by now. */
+/* begin_read -- acquires the newest snapshot, which may be in another instance by now. */
 static tansu_status begin_read(tansu_txn *txn, tansu_error *error) {
     database *d = txn->db;
     if (d->root != d) {

@@ -6,7 +6,7 @@
 
 #include "bson/json/json.h"
 #include "store/handle.h"
-#include "store/open/states.h"
+#include "store/open/instances.h"
 #include "store/write_lock.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -89,7 +89,7 @@ static tansu_status check_txn(tansu_db *db, const tansu_txn *txn, tansu_error *e
                          "The transaction was not started; call tansu_txn_start() first");
     if (interrupt_asked(&txn->interrupt))
         return cancelled(error);
-    return state_pins_check(txn->db, txn->snapshot, error);
+    return instance_pins_check(txn->db, txn->snapshot, error);
 }
 
 tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_error *error) {

@@ -11,7 +11,7 @@
 #include "store/checkpoint/stored_catalog.h"
 #include "store/database_internal.h"
 #include "store/files.h"
-#include "store/index_tail/index_tail.h"
+#include "store/index_backlog/index_backlog.h"
 #include "store/kept/kept_versions.h"
 #include "store/manifest.h"
 #include "store/pending.h"

@@ -6,7 +6,7 @@
 #include "feed/feed_internal.h"
 #include "store/database_internal.h"
 #include "store/handle.h"
-#include "store/open/states.h"
+#include "store/open/instances.h"
 #include "store/write_lock.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -164,7 +164,7 @@ void feed_cancel(feed *f) {
     if (handle_inherited(f->root))
         return;
     interrupt_ask(&f->interrupt);
-    if (f->root->states.all == NULL) /* otherwise it asks by itself */
+    if (f->root->instances.all == NULL) /* otherwise it asks by itself */
         commit_wait_wake(f->root);
 }
 
@@ -207,40 +207,40 @@ typedef struct feed_deadline {
 #define LOOK_PAUSE_LEAST ((uint64_t)1000000)
 #define LOOK_PAUSE_MOST ((uint64_t)32000000)
 
-/* continue_in -- goes on with another state, from the commit that was delivered last. */
-static tansu_status continue_in(feed *f, database *state, tansu_error *error) {
-    tansu_status status = handle_acquire(state, error);
+/* continue_in -- goes on with another instance, from the commit that was delivered last. */
+static tansu_status continue_in(feed *f, database *instance, tansu_error *error) {
+    tansu_status status = handle_acquire(instance, error);
     if (status != TANSU_OK)
         return status;
     database *old = f->db;
     feed_unlist(f);
-    f->db = state;
+    f->db = instance;
     f->hint = 0;
-    pthread_mutex_lock(&state->feeds.mutex);
-    f->next = state->feeds.first;
-    state->feeds.first = f;
-    pthread_mutex_unlock(&state->feeds.mutex);
+    pthread_mutex_lock(&instance->feeds.mutex);
+    f->next = instance->feeds.first;
+    instance->feeds.first = f;
+    pthread_mutex_unlock(&instance->feeds.mutex);
     handle_release(old);
     return TANSU_OK;
 }
 
 /* renew -- between two commits of a database that another process writes: goes on with its present
- * state, unless events are missing there. The feed holds no snapshot. */
+ * instance, unless events are missing there. The feed holds no snapshot. */
 static tansu_status renew(feed *f, tansu_error *error) {
-    if (f->root->states.all == NULL)
+    if (f->root->instances.all == NULL)
         return TANSU_OK;
-    database *state;
-    tansu_status status = database_enter(f->root, &state, error);
+    database *instance;
+    tansu_status status = database_enter(f->root, &instance, error);
     if (status != TANSU_OK)
         return status;
-    if (state != f->db)
-        status = continue_in(f, state, error);
-    pthread_mutex_lock(&state->feeds.mutex);
-    uint64_t floor = state->feeds.floor;
-    pthread_mutex_unlock(&state->feeds.mutex);
+    if (instance != f->db)
+        status = continue_in(f, instance, error);
+    pthread_mutex_lock(&instance->feeds.mutex);
+    uint64_t floor = instance->feeds.floor;
+    pthread_mutex_unlock(&instance->feeds.mutex);
     if (status == TANSU_OK && f->position.delivered != 0 && f->position.delivered < floor)
         status = incomplete(f, f->position.delivered, floor, error);
-    database_leave(state);
+    database_leave(instance);
     return status;
 }
 
@@ -272,7 +272,7 @@ static tansu_status wait_more(feed *f, feed_deadline *p, tansu_error *error) {
     if (!p->known)
         p->until = p->milliseconds < 0 ? CLOCK_NEVER : clock_in((uint64_t)p->milliseconds);
     p->known = true;
-    if (f->root->states.all != NULL)
+    if (f->root->instances.all != NULL)
         return wait_for_writer(f, p->until, error);
     return commit_wait(f->db, f->position.delivered, p->until, check, f, error);
 }
@@ -289,8 +289,8 @@ tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_
     if (status != TANSU_OK)
         return status;
     release_unused(f);
-    if (f->root->states.all == NULL)
-        status = state_pins_check(f->db, f->snapshot, error);
+    if (f->root->instances.all == NULL)
+        status = instance_pins_check(f->db, f->snapshot, error);
     if (status != TANSU_OK)
         return status;
     for (;;) {

@@ -85,9 +85,9 @@ typedef struct feed_commit {
 } feed_commit;
 
 typedef struct feed {
-    database *db;      /* the state that it reads (store/open/states.h) */
+    database *db;      /* the instance that it reads (store/open/instances.h) */
     database *root;    /* which other threads may use */
-    struct feed *next; /* in the state's list */
+    struct feed *next; /* in the instance's list */
     feed_position position;
     interrupt interrupt;
     bool before;

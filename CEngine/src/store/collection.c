@@ -73,7 +73,7 @@ collection_state *collection_copy(const collection_state *state, uint32_t extra,
     if (copy != NULL) {
         memcpy(copy, state, used);
         copy->epoch = epoch;
-        copy->tail = NULL;
+        copy->backlog = NULL;
         copy->current = NULL;
     }
     return copy;

@@ -10,9 +10,9 @@
 #include "tansu.h"
 
 /* index_waits -- whether an index of a collection (0: `_id`; n: indexes[n - 1]) is not current
- * (store/index_tail/index_tail.h). */
+ * (store/index_backlog/index_backlog.h). */
 static inline bool index_waits(const collection_state *state, uint32_t number) {
-    return __builtin_expect(state->tail != NULL, 0) &&
+    return __builtin_expect(state->backlog != NULL, 0) &&
            !atomic_load_explicit(&state->current[number], memory_order_acquire);
 }
 

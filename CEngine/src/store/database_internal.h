@@ -122,34 +122,34 @@ typedef struct feed_list {
     uint64_t floor; /* deletions up to this commit may have been compacted away */
 } feed_list;
 
-/* ---- Reading while another process writes (store/open/states.h) ---- */
+/* ---- Reading while another process writes (store/open/instances.h) ---- */
 
-/* What a state keeps on the disk that nobody else needs, when that was last measured. */
-typedef struct state_pins {
+/* What an instance keeps on the disk that nobody else needs, when that was last measured. */
+typedef struct instance_pins {
     uint64_t copied;   /* bytes of its copy of the index file */
     uint64_t mapped;   /* bytes of the segments that it has mapped */
     uint64_t removed;  /* of them, those that have no name any more; atomic */
     uint64_t bytes;    /* log_removals.bytes then; atomic */
     uint64_t sessions; /* log_removals.sessions then; atomic */
-} state_pins;
+} instance_pins;
 
-/* A root has the first two, its states the others; other databases have none but `current`. */
-typedef struct reader_states {
+/* A root has the first two, its instances the others; other databases have none but `current`. */
+typedef struct reader_instances {
     database *current;     /* what calls read; guarded by the root's mutex */
-    struct states *all;    /* NULL: not a root */
+    struct instances *all; /* NULL: not a root */
     uint64_t calls_inside; /* guarded by the root's mutex */
     database *next;        /* of the root; guarded by its pins_mutex */
-    state_pins pins;
+    instance_pins pins;
     bool keeps_segments; /* a refresh may not change which segments are active */
-} reader_states;
+} reader_instances;
 
 /* ---- The database ---- */
 
 struct database {
     fork_stamp opened_in; /* the process; its forks may not use what it had opened */
     bool discard;         /* closing only frees: nothing is written */
-    database *root;       /* of a handle that may have several states; otherwise itself */
-    reader_states states;
+    database *root;       /* of a handle that may have several instances; otherwise itself */
+    reader_instances instances;
     tansu_status (*close)(database *db, tansu_error *error); /* database_close() */
     tansu_db *handle;                      /* the public one (api/handles.h), or NULL */
     void (*free_handle)(tansu_db *handle); /* when the database was closed */
@@ -175,7 +175,7 @@ struct database {
 
     tree_store *trees;
     block_store *bs; /* NULL in a memory store, and until the first checkpoint of a new database */
-    struct index_tail *tails; /* of the collections' states that recovery made */
+    struct index_backlog *backlogs; /* of the collections' states that recovery made */
     eviction eviction;
     checkpoint_state checkpoints;
     stored_catalog catalog;

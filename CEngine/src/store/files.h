@@ -21,7 +21,7 @@ typedef struct files_stamp {
 typedef struct database_files {
     fs anchored;       /* to the folder, and to those of the log and the index in it */
     const fs *calls;   /* the same */
-    bool owns_anchors; /* and frees their paths: states use their root's */
+    bool owns_anchors; /* and frees their paths: instances use their root's */
     char *folder;      /* NULL in a memory store */
     int lock_fd;
     int folder_fd; /* locked as well, except with `concurrent`; -1 where folders can't be opened */

@@ -47,13 +47,13 @@ typedef struct collection_state {
     const struct reference_list *references;   /* to other collections; NULL: none */
     const struct timestamp_fields *timestamps; /* that saves set; NULL: none */
     collection_name *named;
-    const char *name;           /* its text */
-    locations *locations;       /* shared by all snapshots */
-    uint64_t next_rid;          /* record ids 0 … next_rid - 1 have been assigned */
-    uint64_t count;             /* documents */
-    tree ids;                   /* value_key(_id) and record id */
-    struct index_tail *tail;    /* by which indexes are brought up to date; NULL: all are */
-    const atomic_bool *current; /* with a tail: which indexes are, that of `_id` first */
+    const char *name;              /* its text */
+    locations *locations;          /* shared by all snapshots */
+    uint64_t next_rid;             /* record ids 0 … next_rid - 1 have been assigned */
+    uint64_t count;                /* documents */
+    tree ids;                      /* value_key(_id) and record id */
+    struct index_backlog *backlog; /* by which indexes are brought up to date; NULL: all are */
+    const atomic_bool *current;    /* with a backlog: which indexes are, that of `_id` first */
     uint32_t index_count;
     collection_index indexes[]; /* in order of creation */
 } collection_state;

@@ -12,7 +12,7 @@
 #include "bson/value.h"
 #include "index/type_tag.h"
 #include "store/database_internal.h"
-#include "store/index_tail/index_tail.h"
+#include "store/index_backlog/index_backlog.h"
 #include "store/snapshot.h"
 #include "util/buffer.h"
 #include "util/checksum/checksum.h"

@@ -13,7 +13,7 @@
  */
 #include "index/definition.h"
 #include "query/aggregate/aggregate_internal.h"
-#include "store/index_tail/index_tail.h"
+#include "store/index_backlog/index_backlog.h"
 #include <stdlib.h>
 
 /* ---- Scanning an index of one path ---- */

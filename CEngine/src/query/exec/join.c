@@ -6,7 +6,7 @@
 #include "bson/value.h"
 #include "log/log.h"
 #include "query/exec/write_slice.h"
-#include "store/index_tail/index_tail.h"
+#include "store/index_backlog/index_backlog.h"
 #include "util/error.h"
 
 #define JOIN_STEP 64 /* ids looked up between two checks of the deadline */

@@ -88,7 +88,7 @@ const path *access_path_first(const collection_state *collection, uint32_t numbe
 bool access_path_concerns(const planner *p, uint32_t number);
 
 /* access_path_begin -- an access path of the index with that number (0: `_id`), without ranges. The
- * index is current (store/index_tail/index_tail.h). */
+ * index is current (store/index_backlog/index_backlog.h). */
 void access_path_begin(const collection_state *collection, uint32_t number, access_path *a);
 
 /* access_path_bind -- sets the ranges for a conjunction. With bound_paths 0 it is the whole index.

@@ -8,7 +8,7 @@
 #include "index/type_tag.h"
 #include "query/match/collation.h"
 #include "query/parse/projection.h"
-#include "store/index_tail/index_tail.h"
+#include "store/index_backlog/index_backlog.h"
 
 #include <math.h>
 #include <string.h>
@@ -489,7 +489,7 @@ static tansu_status consider(planner *p) {
         conjunction c;
         conjunction_of(p->q->planned, &c);
         bool done = false;
-        if (p->purpose == PLAN_COUNT && p->collection->tail && h->index_choice == INDEX_ANY &&
+        if (p->purpose == PLAN_COUNT && p->collection->backlog && h->index_choice == INDEX_ANY &&
             !h->explain)
             status = consider_waiting_count(p, &c, &done);
         if (status == TANSU_OK && !done)
@@ -673,7 +673,7 @@ static int compare(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_s
     return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
 }
 
-/* stored_count -- for a tail_counting. Without `exact` and `distinct`, entries are not matches. */
+/* stored_count -- for a backlog_counting. Without `exact` and `distinct`, entries are not matches. */
 static tansu_status stored_count(void *context, bool *usable, uint64_t *count, tansu_error *error) {
     waiting_count *w = context;
     access_path *a = w->access;
@@ -687,7 +687,7 @@ static tansu_status stored_count(void *context, bool *usable, uint64_t *count, t
     return status;
 }
 
-/* is_inside -- for a tail_counting. Ranges ascend: only the first one that ends after the entry may
+/* is_inside -- for a backlog_counting. Ranges ascend: only the first one that ends after the entry may
  * have it. */
 static bool is_inside(const void *context, const uint8_t *entry, uint32_t size) {
     const access_path *a = ((const waiting_count *)context)->access;
@@ -712,8 +712,8 @@ access_path *plan_waiting_count(planner *p, const conjunction *c, uint32_t numbe
     arena_mark before = arena_get_mark(p->memory.arena);
     access_path *a = arena_alloc(p->memory.arena, sizeof *a);
     waiting_count w = {.p = p, .c = c, .number = number, .access = a};
-    tail_counting counting = {.stored = stored_count, .inside = is_inside, .context = &w};
-    if (!a || !index_tail_count(p->collection, number, &counting, &a->keys)) {
+    backlog_counting counting = {.stored = stored_count, .inside = is_inside, .context = &w};
+    if (!a || !index_backlog_count(p->collection, number, &counting, &a->keys)) {
         arena_release(p->memory.arena, before); /* the memory is for planning with the index */
         return NULL;
     }

@@ -9,7 +9,7 @@
 #include "store/checkpoint/stored_catalog.h"
 #include "store/database_internal.h"
 #include "store/files.h"
-#include "store/index_tail/index_tail.h"
+#include "store/index_backlog/index_backlog.h"
 #include "store/memory.h"
 #include "store/readers/reader_registry.h"
 #include "util/error.h"

@@ -11,10 +11,10 @@
 #include "store/database_internal.h"
 #include "store/declared_indexes.h"
 #include "store/files.h"
-#include "store/index_tail/index_tail.h"
+#include "store/index_backlog/index_backlog.h"
 #include "store/memory.h"
 #include "store/open/database_folder.h"
-#include "store/open/states.h"
+#include "store/open/instances.h"
 #include "store/recovery/recovery.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -37,7 +37,7 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
     db->files.anchored = *calls;
     db->files.calls = &db->files.anchored;
     db->close = database_close;
-    db->root = db->states.current = db;
+    db->root = db->instances.current = db;
     db->options.store = options->store;
     db->options.concurrent = options->allow_writer != 0;
     db->options.read_only = options->read_only != 0 || db->options.concurrent;
@@ -189,7 +189,7 @@ tansu_status database_open(const tansu_options *options, const fs *calls,
     memset(plain.anchors, 0, sizeof plain.anchors);
     limit_enter(&guard);
     tansu_status status = options->allow_writer
-                              ? states_open(options, &plain, filters, result, &own)
+                              ? instances_open(options, &plain, filters, result, &own)
                               : open_database(options, &plain, filters, result, &own);
     limit_leave(&guard);
     if (status != TANSU_OK && error != NULL)
@@ -198,8 +198,8 @@ tansu_status database_open(const tansu_options *options, const fs *calls,
 }
 
 tansu_status database_close(database *db, tansu_error *error) {
-    if (db->states.all != NULL) {
-        states_end(db);
+    if (db->instances.all != NULL) {
+        instances_end(db);
         return TANSU_OK;
     }
     tansu_status status = TANSU_OK;
@@ -240,7 +240,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     db->bs = NULL;
     if (db->snapshots.oldest != NULL)
         snapshot_free_all(db);
-    index_tails_free(db);
+    index_backlogs_free(db);
     write_txn_discard(db->writer.spare);
     free(db->writer.shapes);
     if (db->trees != NULL)

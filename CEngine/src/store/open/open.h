@@ -1,5 +1,5 @@
 /*
- * store/open/open.h -- what opening consists of, for a handle with several states (states.h).
+ * store/open/open.h -- what opening consists of, for a handle with several instances (instances.h).
  */
 #ifndef TANSU_STORE_OPEN_OPEN_H
 #define TANSU_STORE_OPEN_OPEN_H

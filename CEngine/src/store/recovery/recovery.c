@@ -271,7 +271,7 @@ tansu_status recovery_compaction(write_txn *wtxn, const record_header *record,
     tansu_status status = read_record(&a, record, location, error);
     if (status == TANSU_OK)
         status = check_replaced(&a, location, error);
-    if (status == TANSU_OK && wtxn->db->states.keeps_segments)
+    if (status == TANSU_OK && wtxn->db->instances.keeps_segments)
         status = in_use(error);
     if (status == TANSU_OK && wtxn->db->options.concurrent)
         status = log_follow_compacted(wtxn->db->log, a.number, error);

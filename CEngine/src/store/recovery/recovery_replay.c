@@ -11,7 +11,7 @@
  *
  * After a checkpoint only catalog, counts and location tables are brought up to date: which
  * documents were changed is noted for each collection, and left to the first user of each index
- * (store/index_tail/index_tail.h). A change of a collection's catalog, which may read the
+ * (store/index_backlog/index_backlog.h). A change of a collection's catalog, which may read the
  * documents, has the changes before it made first, and so does a compaction, which moves records.
  */
 #include "store/recovery/recovery.h"
@@ -22,8 +22,8 @@
 #include "store/background/background.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
-#include "store/index_tail/index_tail.h"
-#include "store/index_tail/tail_changes.h"
+#include "store/index_backlog/backlog_changes.h"
+#include "store/index_backlog/index_backlog.h"
 #include "store/references/reference_list.h"
 #include "store/timestamps/timestamp_fields.h"
 #include "store/write_txn/write_txn_internal.h"
@@ -38,9 +38,9 @@
 /* What is replayed into. */
 typedef struct replaying {
     write_txn *wtxn;
-    bool waits;          /* the indexes are left to their first users */
-    uint64_t commits;    /* that are to be replayed, as far as is known */
-    tail_changes *lists; /* of the collections, in the order of their first changes */
+    bool waits;             /* the indexes are left to their first users */
+    uint64_t commits;       /* that are to be replayed, as far as is known */
+    backlog_changes *lists; /* of the collections, in the order of their first changes */
     uint32_t list_count;
     uint32_t list_capacity;
     collection_state *state; /* the transaction's own, used last; or NULL */
@@ -140,17 +140,17 @@ static void count_live(replaying *r, log_location from, const record_header *rec
 }
 
 /* list_of -- the changes of the collection that was entered; NULL when memory is exhausted. */
-static tail_changes *list_of(replaying *r) {
+static backlog_changes *list_of(replaying *r) {
     if (r->state->changes != 0)
         return &r->lists[r->state->changes - 1];
     if (!ARRAY_RESERVE(r->lists, r->list_count, r->list_capacity, 1))
         return NULL;
-    tail_changes *list = &r->lists[r->list_count++];
-    *list = (tail_changes){.collection = r->state->id};
+    backlog_changes *list = &r->lists[r->list_count++];
+    *list = (backlog_changes){.collection = r->state->id};
     r->state->changes = r->list_count;
     /* Most commits change one document, mostly of one collection. */
     if (r->list_count == 1 && r->commits > FEW_COMMITS)
-        tail_changes_expect(list, r->commits);
+        backlog_changes_expect(list, r->commits);
     return list;
 }
 
@@ -161,11 +161,11 @@ static tansu_status change_indexes(replaying *r, const record_header *record, lo
     uint64_t rid = record_rid(record);
     const uint8_t *payload = record_payload(record);
     if (r->waits) {
-        tail_changes *list = list_of(r);
+        backlog_changes *list = list_of(r);
         if (list == NULL)
             return error_memory(error);
         if (!list->made_at_once)
-            return tail_changes_add(list, rid, from, location, error);
+            return backlog_changes_add(list, rid, from, location, error);
     }
     return record->type == RECORD_PUT
                ? write_txn_apply_put(r->wtxn, r->state, payload, load_u32(payload), rid, old,
@@ -236,12 +236,13 @@ static tansu_status replay_document(replaying *r, const record_header *record,
 }
 
 /* make_changes -- makes the changes that wait in the indexes of a collection. */
-static tansu_status make_changes(replaying *r, tail_changes *list, tansu_error *error) {
+static tansu_status make_changes(replaying *r, backlog_changes *list, tansu_error *error) {
     if (list->count == 0)
         return TANSU_OK;
     tansu_status status = enter_state(r, list->collection, error);
     if (status == TANSU_OK && r->state != NULL)
-        status = tail_changes_apply_all(list, r->wtxn->db->log, &r->wtxn->writer, r->state, error);
+        status =
+            backlog_changes_apply_all(list, r->wtxn->db->log, &r->wtxn->writer, r->state, error);
     r->wtxn->broken = r->wtxn->broken || status != TANSU_OK;
     return status;
 }
@@ -266,7 +267,7 @@ static tansu_status leave_changes(replaying *r, tansu_error *error) {
         if (status == TANSU_OK && r->state != NULL) {
             /* Their blocks are of an epoch of their own, for the trees may have blocks of the
              * transaction's, which must not be changed in place. */
-            status = index_tail_attach(db, r->state, &r->lists[i], r->wtxn->epoch + 1, error);
+            status = index_backlog_attach(db, r->state, &r->lists[i], r->wtxn->epoch + 1, error);
             left = true;
         }
     }
@@ -319,7 +320,7 @@ static tansu_status before_catalog_change(replaying *r, const record_header *rec
     if (r->waits)
         status = enter_state(r, record_collection(record), error);
     if (r->waits && status == TANSU_OK && r->state != NULL && (creates || r->state->changes != 0)) {
-        tail_changes *list = list_of(r);
+        backlog_changes *list = list_of(r);
         status = list == NULL ? error_memory(error) : make_changes(r, list, error);
         if (status == TANSU_OK && creates)
             list->made_at_once = true;
@@ -463,7 +464,7 @@ static tansu_status replay_frame(void *context, const frame_header *frame, log_l
 /* replaying_free -- frees what was noted. */
 static void replaying_free(replaying *r) {
     for (uint32_t i = 0; i < r->list_count; i++)
-        tail_changes_free(&r->lists[i]);
+        backlog_changes_free(&r->lists[i]);
     free(r->lists);
 }
 

@@ -7,7 +7,7 @@
 #include "store/database_internal.h"
 #include "store/declared_indexes.h"
 #include "store/files.h"
-#include "store/index_tail/index_tail.h"
+#include "store/index_backlog/index_backlog.h"
 #include "store/write_lock.h"
 #include "store/write_txn/write_txn_internal.h"
 #include "util/array.h"
@@ -53,8 +53,8 @@ static void write_txn_give_back(write_txn *wtxn) {
     database *db = wtxn->db;
     write_txn_batches_free(wtxn);
     pending_clear(&wtxn->pending);
-    /* Trees that replay made are changed once more when their tail is applied, and what that
-     * replaces is freed at once (store/index_tail/index_tail.c). */
+    /* Trees that replay made are changed once more when their backlog is applied, and what that
+     * replaces is freed at once (store/index_backlog/index_backlog.c). */
     if (wtxn->replay)
         wtxn->writer = (tree_writer){.store = NULL};
     memset(wtxn, 0, offsetof(write_txn, pending));

@@ -8,7 +8,7 @@
 #include "index/type_tag.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
-#include "store/index_tail/index_tail.h"
+#include "store/index_backlog/index_backlog.h"
 #include "store/timestamps/timestamp_fields.h"
 #include "store/write_txn/unique_conflict.h"
 #include "store/write_txn/write_txn_internal.h"

@@ -1,5 +1,5 @@
 /*
- * test_index_tail.c -- what a killed process left in the log after its last checkpoint comes into
+ * test_index_backlog.c -- what a killed process left in the log after its last checkpoint comes into
  * each index when the index is first used: by whom and in what order makes no difference, nor does
  * a first use that fails. A copy of the files of an open database is what a killed process leaves.
  */
@@ -219,7 +219,7 @@ static void make_counted(const char *path) {
 
 /* waits -- whether an index of the collection is not current. */
 static bool waits(tansu_db *db, uint32_t number) {
-    const snapshot *v = db_inner(db)->states.current->snapshots.head;
+    const snapshot *v = db_inner(db)->instances.current->snapshots.head;
     const collection_state *state = snapshot_collection(v, "c");
     return state != NULL && index_waits(state, number);
 }
@@ -438,7 +438,7 @@ static void many_threads_use_the_indexes_first(void) {
 
 /* ---- Opening read-only ---- */
 
-static void readers_see_the_tail(void) {
+static void readers_see_the_backlog(void) {
     char *folder = folder_new();
     char path[512];
     snprintf(path, sizeof path, "%s/db", folder);
@@ -518,7 +518,7 @@ int main(void) {
     RUN(first_counts_are_those_of_a_table_scan);
     RUN(first_counts_distinguish_values);
     RUN(many_threads_use_the_indexes_first);
-    RUN(readers_see_the_tail);
+    RUN(readers_see_the_backlog);
     RUN(a_first_use_that_fails_can_be_repeated);
     return check_finish();
 }

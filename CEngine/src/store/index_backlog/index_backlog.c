@@ -1,12 +1,12 @@
 /*
- * store/index_tail/index_tail.c -- bringing indexes up to date with the log after the checkpoint.
+ * store/index_backlog/index_backlog.c -- bringing indexes up to date with the log after the checkpoint.
  */
-#include "store/index_tail/index_tail.h"
+#include "store/index_backlog/index_backlog.h"
 
 #include "index/index_batch.h"
 #include "log/scan.h"
 #include "store/database_internal.h"
-#include "store/index_tail/tail_changes.h"
+#include "store/index_backlog/backlog_changes.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -14,83 +14,83 @@
 #include <stdlib.h>
 
 /* Of each index. */
-typedef struct tail_index {
+typedef struct backlog_index {
     pthread_mutex_t mutex; /* held by the thread that brings it up to date, or counts in it */
     bool counted;          /* a count was answered before it was brought up to date */
-} tail_index;
+} backlog_index;
 
-typedef struct index_tail {
+typedef struct index_backlog {
     database *db;
     uint64_t epoch;
-    struct index_tail *next; /* of the database's list */
-    pthread_mutex_t mutex;   /* held while the changes are sorted */
-    tail_changes changes;
+    struct index_backlog *next; /* of the database's list */
+    pthread_mutex_t mutex;      /* held while the changes are sorted */
+    backlog_changes changes;
     atomic_uint waiting; /* indexes that are not current; the last one frees the changes */
     uint32_t index_count;
     atomic_bool *current; /* which are; that of `_id` first */
-    tail_index indexes[];
-} index_tail;
+    backlog_index indexes[];
+} index_backlog;
 
-tansu_status index_tail_attach(database *db, collection_state *state, tail_changes *changes,
-                               uint64_t epoch, tansu_error *error) {
+tansu_status index_backlog_attach(database *db, collection_state *state, backlog_changes *changes,
+                                  uint64_t epoch, tansu_error *error) {
     uint32_t count = state->index_count + 1;
-    index_tail *tail = calloc(1, sizeof *tail + count * sizeof tail->indexes[0]);
+    index_backlog *backlog = calloc(1, sizeof *backlog + count * sizeof backlog->indexes[0]);
     atomic_bool *current = calloc(count, sizeof *current);
-    if (tail == NULL || current == NULL) {
-        free(tail);
+    if (backlog == NULL || current == NULL) {
+        free(backlog);
         free(current);
         return error_memory(error);
     }
-    *tail = (index_tail){
+    *backlog = (index_backlog){
         .db = db, .epoch = epoch, .changes = *changes, .index_count = count, .current = current};
-    *changes = (tail_changes){.items = NULL};
-    atomic_init(&tail->waiting, count);
-    pthread_mutex_init(&tail->mutex, NULL);
+    *changes = (backlog_changes){.items = NULL};
+    atomic_init(&backlog->waiting, count);
+    pthread_mutex_init(&backlog->mutex, NULL);
     for (uint32_t i = 0; i < count; i++) {
-        pthread_mutex_init(&tail->indexes[i].mutex, NULL);
+        pthread_mutex_init(&backlog->indexes[i].mutex, NULL);
         atomic_init(&current[i], false);
     }
-    tail->next = db->tails;
-    db->tails = tail;
-    state->tail = tail;
+    backlog->next = db->backlogs;
+    db->backlogs = backlog;
+    state->backlog = backlog;
     state->current = current;
     return TANSU_OK;
 }
 
-void index_tails_free(database *db) {
-    while (db->tails != NULL) {
-        index_tail *tail = db->tails;
-        db->tails = tail->next;
-        for (uint32_t i = 0; i < tail->index_count; i++)
-            pthread_mutex_destroy(&tail->indexes[i].mutex);
-        pthread_mutex_destroy(&tail->mutex);
-        tail_changes_free(&tail->changes);
-        free(tail->current);
-        free(tail);
+void index_backlogs_free(database *db) {
+    while (db->backlogs != NULL) {
+        index_backlog *backlog = db->backlogs;
+        db->backlogs = backlog->next;
+        for (uint32_t i = 0; i < backlog->index_count; i++)
+            pthread_mutex_destroy(&backlog->indexes[i].mutex);
+        pthread_mutex_destroy(&backlog->mutex);
+        backlog_changes_free(&backlog->changes);
+        free(backlog->current);
+        free(backlog);
     }
 }
 
 /* sort_changes -- sorts them, once for all indexes. */
-static void sort_changes(index_tail *tail) {
-    pthread_mutex_lock(&tail->mutex);
-    tail_changes_sort(&tail->changes);
-    pthread_mutex_unlock(&tail->mutex);
+static void sort_changes(index_backlog *backlog) {
+    pthread_mutex_lock(&backlog->mutex);
+    backlog_changes_sort(&backlog->changes);
+    pthread_mutex_unlock(&backlog->mutex);
 }
 
 /* bring_up -- makes the changes in one index of a published state; its mutex is held. The blocks
  * that are replaced are the checkpoint's, which no snapshot refers to, and can be freed at once. */
-static tansu_status bring_up(index_tail *tail, collection_state *state, uint32_t number,
+static tansu_status bring_up(index_backlog *backlog, collection_state *state, uint32_t number,
                              tansu_error *error) {
-    database *db = tail->db;
+    database *db = backlog->db;
     retire_list retired = {.items = NULL};
-    tree_writer writer = {.store = db->trees, .epoch = tail->epoch, .retired = &retired};
+    tree_writer writer = {.store = db->trees, .epoch = backlog->epoch, .retired = &retired};
     tree *published = number == 0 ? &state->ids : &state->indexes[number - 1].entries;
     tree entries = *published;
     bool multikey = number != 0 && state->indexes[number - 1].multikey;
-    sort_changes(tail);
+    sort_changes(backlog);
     uint64_t faults = log_faults(db->log);
-    tansu_status status = tail_changes_apply(&tail->changes, db->log, &writer, state, number,
-                                             &entries, &multikey, error);
+    tansu_status status = backlog_changes_apply(&backlog->changes, db->log, &writer, state, number,
+                                                &entries, &multikey, error);
     status = log_check(db->log, faults, status, error);
     if (status != TANSU_OK) {
         tree_discard(&writer, &entries);
@@ -107,52 +107,54 @@ static tansu_status bring_up(index_tail *tail, collection_state *state, uint32_t
     return TANSU_OK;
 }
 
-tansu_status index_tail_apply(const collection_state *state, uint32_t number, tansu_error *error) {
-    index_tail *tail = state->tail;
+tansu_status index_backlog_apply(const collection_state *state, uint32_t number,
+                                 tansu_error *error) {
+    index_backlog *backlog = state->backlog;
     if (!index_waits(state, number))
         return TANSU_OK;
     tansu_status status = TANSU_OK;
-    pthread_mutex_lock(&tail->indexes[number].mutex);
+    pthread_mutex_lock(&backlog->indexes[number].mutex);
     if (index_waits(state, number)) {
         /* Nobody reads these members of the published state before they are current. */
-        status = bring_up(tail, (collection_state *)state, number, error);
+        status = bring_up(backlog, (collection_state *)state, number, error);
         if (status == TANSU_OK) {
-            atomic_store_explicit(&tail->current[number], true, memory_order_release);
-            if (atomic_fetch_sub(&tail->waiting, 1) == 1)
-                tail_changes_free(&tail->changes);
+            atomic_store_explicit(&backlog->current[number], true, memory_order_release);
+            if (atomic_fetch_sub(&backlog->waiting, 1) == 1)
+                backlog_changes_free(&backlog->changes);
         }
     }
-    pthread_mutex_unlock(&tail->indexes[number].mutex);
+    pthread_mutex_unlock(&backlog->indexes[number].mutex);
     return status;
 }
 
-/* count_waiting -- index_tail_count() for an index that is not current, which stays so
+/* count_waiting -- index_backlog_count() for an index that is not current, which stays so
  * meanwhile. */
-static tansu_status count_waiting(index_tail *tail, const collection_state *state, uint32_t number,
-                                  const tail_counting *counting, uint64_t *count, bool *counted) {
+static tansu_status count_waiting(index_backlog *backlog, const collection_state *state,
+                                  uint32_t number, const backlog_counting *counting,
+                                  uint64_t *count, bool *counted) {
     tansu_error ignored;
     int64_t more = 0;
-    sort_changes(tail);
-    uint64_t faults = log_faults(tail->db->log);
+    sort_changes(backlog);
+    uint64_t faults = log_faults(backlog->db->log);
     tansu_status status = counting->stored(counting->context, counted, count, &ignored);
     if (status == TANSU_OK && *counted)
-        status = tail_changes_count(&tail->changes, tail->db->log, state, number, counting, &more,
-                                    counted, &ignored);
+        status = backlog_changes_count(&backlog->changes, backlog->db->log, state, number, counting,
+                                       &more, counted, &ignored);
     *count += (uint64_t)more;
-    return log_check(tail->db->log, faults, status, &ignored);
+    return log_check(backlog->db->log, faults, status, &ignored);
 }
 
-bool index_tail_count(const collection_state *state, uint32_t number, const tail_counting *counting,
-                      uint64_t *count) {
-    index_tail *tail = state->tail;
+bool index_backlog_count(const collection_state *state, uint32_t number,
+                         const backlog_counting *counting, uint64_t *count) {
+    index_backlog *backlog = state->backlog;
     bool counted = false;
-    pthread_mutex_lock(&tail->indexes[number].mutex);
-    if (index_waits(state, number) && !tail->indexes[number].counted) {
-        tail->indexes[number].counted = true;
-        if (count_waiting(tail, state, number, counting, count, &counted) != TANSU_OK)
+    pthread_mutex_lock(&backlog->indexes[number].mutex);
+    if (index_waits(state, number) && !backlog->indexes[number].counted) {
+        backlog->indexes[number].counted = true;
+        if (count_waiting(backlog, state, number, counting, count, &counted) != TANSU_OK)
             counted = false;
     }
-    pthread_mutex_unlock(&tail->indexes[number].mutex);
+    pthread_mutex_unlock(&backlog->indexes[number].mutex);
     return counted;
 }
 
@@ -189,25 +191,25 @@ tansu_status snapshot_indexes_current(const snapshot *v, tansu_error *error) {
 /* Room for so many changes is reserved before they come. */
 #define MOST_EXPECTED 65536u
 
-tansu_status tail_changes_add(tail_changes *changes, uint64_t rid, log_location from,
-                              log_location to, tansu_error *error) {
+tansu_status backlog_changes_add(backlog_changes *changes, uint64_t rid, log_location from,
+                                 log_location to, tansu_error *error) {
     if (!ARRAY_RESERVE(changes->items, changes->count, changes->capacity, 1))
         return error_memory(error);
     if (changes->count == 0)
         changes->sorted = true;
     else if (changes->items[changes->count - 1].rid >= rid)
         changes->sorted = false;
-    changes->items[changes->count++] = (tail_change){.rid = rid, .from = from, .to = to};
+    changes->items[changes->count++] = (backlog_change){.rid = rid, .from = from, .to = to};
     return TANSU_OK;
 }
 
-void tail_changes_expect(tail_changes *changes, uint64_t count) {
+void backlog_changes_expect(backlog_changes *changes, uint64_t count) {
     size_t room = count < MOST_EXPECTED ? count : MOST_EXPECTED;
     if (room > changes->capacity)
         (void)ARRAY_RESERVE(changes->items, changes->count, changes->capacity, room);
 }
 
-void tail_changes_free(tail_changes *changes) {
+void backlog_changes_free(backlog_changes *changes) {
     free(changes->items);
     changes->items = NULL;
     changes->count = changes->capacity = 0;
@@ -216,14 +218,14 @@ void tail_changes_free(tail_changes *changes) {
 /* compare_changes -- by record id, and those of one document by their order in the log: within the
  * log after a checkpoint locations rise. For qsort(). */
 static int compare_changes(const void *left, const void *right) {
-    const tail_change *a = left, *b = right;
+    const backlog_change *a = left, *b = right;
     if (a->rid != b->rid)
         return a->rid < b->rid ? -1 : 1;
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* tail_changes_sort -- from the record as of the checkpoint to the newest one. */
-void tail_changes_sort(tail_changes *changes) {
+/* backlog_changes_sort -- from the record as of the checkpoint to the newest one. */
+void backlog_changes_sort(backlog_changes *changes) {
     size_t kept = 0;
     if (changes->sorted)
         return;
@@ -301,7 +303,7 @@ static int compare_entries(const index_entries *a, uint32_t i, const index_entri
 }
 
 /* add_change -- notes the entries that a document lost and got. */
-static tansu_status add_change(application *a, const tail_change *change, tansu_error *error) {
+static tansu_status add_change(application *a, const backlog_change *change, tansu_error *error) {
     const index_entries *was = &a->was, *now = &a->now;
     tansu_status status = make_entries_at(a, &a->was, change->rid, change->from, error);
     if (status == TANSU_OK)
@@ -324,17 +326,17 @@ static tansu_status add_change(application *a, const tail_change *change, tansu_
 }
 
 /* prefetch -- asks for the documents of a change some places ahead. */
-static void prefetch(const application *a, const tail_changes *changes, size_t at) {
+static void prefetch(const application *a, const backlog_changes *changes, size_t at) {
     if (at + PREFETCH_AHEAD >= changes->count)
         return;
-    const tail_change *ahead = &changes->items[at + PREFETCH_AHEAD];
+    const backlog_change *ahead = &changes->items[at + PREFETCH_AHEAD];
     if (ahead->from != 0)
         log_prefetch(a->log, ahead->from, PREFETCH_LINES);
     log_prefetch(a->log, ahead->to, PREFETCH_LINES);
 }
 
 /* apply -- makes all changes in one index. */
-static tansu_status apply(application *a, const tail_changes *changes, tansu_error *error) {
+static tansu_status apply(application *a, const backlog_changes *changes, tansu_error *error) {
     tansu_status status = TANSU_OK;
     for (size_t i = 0; status == TANSU_OK && i < changes->count; i++) {
         prefetch(a, changes, i);
@@ -351,9 +353,10 @@ static tansu_status apply(application *a, const tail_changes *changes, tansu_err
     return status;
 }
 
-tansu_status tail_changes_apply(const tail_changes *changes, const log *l, tree_writer *writer,
-                                const collection_state *state, uint32_t number, tree *entries,
-                                bool *multikey, tansu_error *error) {
+tansu_status backlog_changes_apply(const backlog_changes *changes, const log *l,
+                                   tree_writer *writer, const collection_state *state,
+                                   uint32_t number, tree *entries, bool *multikey,
+                                   tansu_error *error) {
     application a = {.log = l,
                      .collection = state->id,
                      .definition = number == 0 ? NULL : state->indexes[number - 1].definition,
@@ -364,13 +367,13 @@ tansu_status tail_changes_apply(const tail_changes *changes, const log *l, tree_
 }
 
 /* A count by one index. */
-typedef struct tail_count {
+typedef struct backlog_count {
     application application;
-    const tail_counting *counting;
-} tail_count;
+    const backlog_counting *counting;
+} backlog_count;
 
 /* count_inside -- how many of a document's entries are counted. */
-static int64_t count_inside(const index_entries *made, const tail_counting *counting) {
+static int64_t count_inside(const index_entries *made, const backlog_counting *counting) {
     int64_t count = 0;
     for (uint32_t i = 0; i < made->count; i++)
         count += counting->inside(counting->context, made->bytes.data + made->list[i].offset,
@@ -380,7 +383,7 @@ static int64_t count_inside(const index_entries *made, const tail_counting *coun
 
 /* count_document -- how many of the entries of the document at a location are counted; `made` is
  * memory for them. *multikey: that they make the index so. */
-static tansu_status count_document(tail_count *c, index_entries *made, uint64_t rid,
+static tansu_status count_document(backlog_count *c, index_entries *made, uint64_t rid,
                                    log_location at, int64_t *count, bool *multikey,
                                    tansu_error *error) {
     application *a = &c->application;
@@ -399,11 +402,11 @@ static tansu_status count_document(tail_count *c, index_entries *made, uint64_t 
     return TANSU_OK;
 }
 
-tansu_status tail_changes_count(const tail_changes *changes, const log *l,
-                                const collection_state *state, uint32_t number,
-                                const tail_counting *counting, int64_t *more, bool *usable,
-                                tansu_error *error) {
-    tail_count c = {.counting = counting};
+tansu_status backlog_changes_count(const backlog_changes *changes, const log *l,
+                                   const collection_state *state, uint32_t number,
+                                   const backlog_counting *counting, int64_t *more, bool *usable,
+                                   tansu_error *error) {
+    backlog_count c = {.counting = counting};
     application *a = &c.application;
     a->log = l;
     a->collection = state->id;
@@ -412,7 +415,7 @@ tansu_status tail_changes_count(const tail_changes *changes, const log *l,
     *more = 0;
     *usable = true;
     for (size_t i = 0; status == TANSU_OK && *usable && i < changes->count; i++) {
-        const tail_change *change = &changes->items[i];
+        const backlog_change *change = &changes->items[i];
         int64_t was, now;
         bool ignored, multikey = false;
         prefetch(a, changes, i);
@@ -429,15 +432,15 @@ tansu_status tail_changes_count(const tail_changes *changes, const log *l,
     return status;
 }
 
-tansu_status tail_changes_apply_all(tail_changes *changes, const log *l, tree_writer *writer,
-                                    collection_state *state, tansu_error *error) {
+tansu_status backlog_changes_apply_all(backlog_changes *changes, const log *l, tree_writer *writer,
+                                       collection_state *state, tansu_error *error) {
     bool ignored = false;
-    tail_changes_sort(changes);
+    backlog_changes_sort(changes);
     tansu_status status =
-        tail_changes_apply(changes, l, writer, state, 0, &state->ids, &ignored, error);
+        backlog_changes_apply(changes, l, writer, state, 0, &state->ids, &ignored, error);
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++)
-        status = tail_changes_apply(changes, l, writer, state, i + 1, &state->indexes[i].entries,
-                                    &state->indexes[i].multikey, error);
+        status = backlog_changes_apply(changes, l, writer, state, i + 1, &state->indexes[i].entries,
+                                       &state->indexes[i].multikey, error);
     changes->count = 0;
     return status;
 }
