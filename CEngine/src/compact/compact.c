@@ -44,6 +44,7 @@ typedef struct compaction {
     bool from_start;    /* nothing of the log lies before the run */
     uint64_t end;       /* the last commit of the run */
     bool reader_within; /* a reader or a feed is somewhere within the run */
+    table settled;      /* of compact_keeps_setting() */
     pending born;       /* documents whose first record is in the run and is left out */
     uint64_t dropped;   /* the newest commit of which a deletion of one of them is left out, or a
                            record of a collection that was created in the run; 0: none */
@@ -161,7 +162,10 @@ static tansu_status filter_delete(compaction *c, const record_header *record, lo
 /* keeps_catalog -- whether a record of the catalog is kept: those of a collection that was dropped
  * are not, if nothing of it lies before the run. */
 static bool keeps_catalog(compaction *c, const record_header *record) {
-    if (c->reader_within || state_of(c, record_collection(record)) != NULL)
+    const collection_state *state = state_of(c, record_collection(record));
+    if (state != NULL)
+        return compact_keeps_setting(&c->settled, state, record, c->from_start);
+    if (c->reader_within)
         return true;
     if (record->type == RECORD_COLLECTION_CREATE)
         note_born(c, record->where);
@@ -392,6 +396,7 @@ tansu_status compact_segments(database *db, const compact_run *run, compact_paus
     free(c.list);
     pending_free(&c.newest);
     pending_free(&c.born);
+    table_free(&c.settled, free);
     if (status == TANSU_OK) {
         __atomic_add_fetch(&db->compactor.compactions, 1, __ATOMIC_RELAXED);
         result->segments += run->count;

@@ -12,6 +12,7 @@
 #define TANSU_COMPACT_COMPACT_H
 
 #include "store/write_txn/write_txn.h"
+#include "util/table.h"
 
 /* What a compaction has done. */
 typedef struct compact_result {
@@ -65,6 +66,13 @@ typedef struct compact_plan {
 tansu_status compact_plan_make(database *db, uint32_t percent, bool with_head, uint64_t limit,
                                compact_plan *plan, tansu_error *error);
 void compact_plan_free(compact_plan *plan);
+
+/* compact_keeps_setting -- whether a record of a collection that is there as of the snapshot stays:
+ * those that create and drop an index, and set an option, do only as far as they are needed to have
+ * the collection as it is. `settled` holds what is known of the run so far, empty at first; its
+ * items are freed with free(). `from_start`: the run begins with the log. */
+bool compact_keeps_setting(table *settled, const collection_state *state,
+                           const record_header *record, bool from_start);
 
 /* Called between slices of the copying with the bytes read since the last call; an error ends
  * it. */

@@ -381,6 +381,9 @@ static tansu_status replay_catalog(replaying *r, const record_header *record, lo
                        error);
     if (state != NULL && record->type == RECORD_COLLECTION_CREATE)
         return damaged(location, "There is a collection with the number of another one", error);
+    /* Counted as when it was written. */
+    segment_usage_add(wtxn->db->written, (uint32_t)(location >> 32),
+                      (int64_t)write_txn_dead(record->type, record->size));
     switch (record->type) {
     case RECORD_COLLECTION_CREATE: {
         doc_value local;
@@ -388,9 +391,7 @@ static tansu_status replay_catalog(replaying *r, const record_header *record, lo
                         doc_bool(&local);
         return write_txn_add_collection(wtxn, id, name, is_local, error);
     }
-    case RECORD_COLLECTION_DROP: /* counted as when it was written */
-        segment_usage_add(wtxn->db->written, (uint32_t)(location >> 32), 2 * (int64_t)record->size);
-        return write_txn_remove_collection(wtxn, name, error);
+    case RECORD_COLLECTION_DROP: return write_txn_remove_collection(wtxn, name, error);
     case RECORD_COLLECTION_RENAME: {
         const char *to = text_of(payload, size, "to");
         return to == NULL ? damaged(location, "There is a rename without a new name", error)
@@ -407,7 +408,11 @@ static tansu_status replay_catalog(replaying *r, const record_header *record, lo
             return damaged(location, "There is an invalid index definition", error);
         return write_txn_add_index(wtxn, state->name, definition, NULL, error);
     }
-    case RECORD_INDEX_DROP: return write_txn_remove_index(wtxn, state->name, name, error);
+    case RECORD_INDEX_DROP: {
+        tansu_status status = write_txn_remove_index(wtxn, state->name, name, error);
+        /* Compaction may have left out what is dropped here. */
+        return status == TANSU_E_NOT_FOUND && wtxn->lenient ? TANSU_OK : status;
+    }
     default: return damaged(location, "There is a record of an unknown type", error);
     }
 }

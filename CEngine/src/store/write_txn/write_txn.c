@@ -395,10 +395,8 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
     memcpy(room + front, bytes, size);
     memset(room + front + size, 0, total - front - size);
     wtxn->frame_size = *at + total;
-    if (type == RECORD_PUT || type == RECORD_DELETE)
-        wtxn->frame_documents += total;
-    if (type == RECORD_COLLECTION_DROP) /* with the creation, about: what a compaction leaves out */
-        wtxn->frame_documents += 2 * total;
+    bool document = type == RECORD_PUT || type == RECORD_DELETE;
+    wtxn->frame_documents += document ? total : write_txn_dead(type, total);
     wtxn->records++;
     return TANSU_OK;
 }

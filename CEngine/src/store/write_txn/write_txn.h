@@ -52,7 +52,7 @@ typedef struct write_txn {
     size_t step_count;
     size_t dropped_count;
     uint64_t frame_size;      /* of the log's frame, for savepoints */
-    uint64_t frame_documents; /* of these, bytes of the records of documents and removals */
+    uint64_t frame_documents; /* of these, what is dead where no document lives */
     uint64_t dropped_bytes;   /* of the documents of dropped collections */
     uint32_t records;
     bool changed;

@@ -409,7 +409,7 @@ static tansu_status index_record(write_txn *wtxn, uint32_t collection,
 static tansu_status record_index(write_txn *wtxn, const collection_state *state,
                                  index_definition *definition, const tree *entries, bool multikey,
                                  const index_build_control *control, tansu_error *error) {
-    uint64_t frame_size = wtxn->frame_size;
+    uint64_t frame_size = wtxn->frame_size, frame_documents = wtxn->frame_documents;
     uint32_t records = wtxn->records, next_index = wtxn->next_index;
     bool changed = wtxn->changed;
     const char *name = state->name; /* a copy of the state has the same */
@@ -429,6 +429,7 @@ static tansu_status record_index(write_txn *wtxn, const collection_state *state,
     }
     if (status != TANSU_OK) {
         wtxn->frame_size = frame_size;
+        wtxn->frame_documents = frame_documents;
         wtxn->records = records;
         wtxn->changed = changed;
         wtxn->next_index = next_index;

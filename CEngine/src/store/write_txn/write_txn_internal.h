@@ -27,6 +27,18 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
                               uint32_t collection, uint64_t rid, uint64_t previous,
                               const void *bytes, size_t size, uint64_t *at, tansu_error *error);
 
+/* write_txn_dead -- how much of the log a record of the catalog has compaction take for dead: a
+ * collection that is dropped was created with a record as large, about; indexes and options are few
+ * that stay, and count until the first compaction only. */
+static inline uint64_t write_txn_dead(uint8_t type, uint64_t size) {
+    if (type == RECORD_COLLECTION_DROP)
+        return 2 * size;
+    return type == RECORD_INDEX_CREATE || type == RECORD_INDEX_DROP ||
+                   type == RECORD_COLLECTION_OPTIONS
+               ? size
+               : 0;
+}
+
 /* write_txn_put_document -- the same with the document that begins at `start` of the payload's
  * buffer, which is freed. */
 tansu_status write_txn_put_document(write_txn *wtxn, enum record_type type, uint32_t collection,
