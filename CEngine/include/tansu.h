@@ -289,28 +289,32 @@ typedef enum tansu_log_kind {
     TANSU_LOG_DISTINCT = 5,
     TANSU_LOG_AGGREGATE = 6,
     TANSU_LOG_SAVE = 7,
-    TANSU_LOG_UPDATE = 8, /* tansu_update() and tansu_find_and_modify() */
+    TANSU_LOG_UPDATE = 8,
     TANSU_LOG_REMOVE = 9,
     TANSU_LOG_INDEX_CREATE = 10,
-    TANSU_LOG_COMMIT = 11 /* of a transaction */
+    TANSU_LOG_COMMIT = 11, /* of a transaction */
+    TANSU_LOG_FIND_AND_MODIFY = 12,
+    TANSU_LOG_BEGIN = 13 /* of a write transaction, which waits for the write lock */
 } tansu_log_kind;
 
-/* A slow operation. What it points at is valid during the call of the function only. */
+/* An operation that has ended. What it points at is valid during the call of the function only. */
 typedef struct tansu_log_event {
     uint32_t struct_size; /* sizeof(tansu_log_event) of the library: the struct may grow */
     tansu_log_kind kind;
     tansu_status status;    /* the result of the operation */
-    uint64_t milliseconds;  /* how long it took, waiting for the write lock included */
-    const char *collection; /* NULL for a commit */
-    const char *query;      /* the query as relaxed extended JSON, with its values, cut off after
-                               1,000 bytes; NULL when the operation has none */
+    uint64_t nanoseconds;   /* how long it took, waiting for the write lock included */
+    const char *collection; /* NULL for the beginning and the commit of a transaction */
+    tansu_document query;   /* as the call got it, with its values, or the document with the `_id`;
+                               {NULL, 0} when the operation has none. tansu_bson_to_json() makes
+                               text of it, unless the call failed because it is no BSON */
+    tansu_document hints; /* of the query; {NULL, 0} without, and for groups and distinct values */
 } tansu_log_event;
 
 /*
- * Receives the operations that took options.slow_operation_ms or longer. It is called on the thread
- * that made the call, after the operation, with no lock of the database held except the write lock
- * of the caller's own transaction. It may be called by several threads at the same time, and must
- * not close the database.
+ * Receives the operations that took options.slow_operation_ms or longer, or all of them with
+ * options.log_all. It is called on the thread that made the call, after the operation, with no lock
+ * of the database held except the write lock of the caller's own transaction. It may be called by
+ * several threads at the same time, and must not close the database.
  */
 typedef void (*tansu_log)(void *context, const tansu_log_event *event);
 
@@ -411,6 +415,7 @@ typedef struct tansu_options {
                                   allow_writer every read does until tansu_refresh(). Of a writer:
                                   also for each such reader. The smaller one counts; 0, the default:
                                   no limit */
+    int log_all;               /* every operation is passed to `log`, whatever time it took */
 } tansu_options;
 
 /* Sets all members to the defaults. No-op on NULL. */

@@ -94,7 +94,7 @@ tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const char *collec
     return slow_log_end(
         &timer, TANSU_LOG_INDEX_CREATE,
         index_create(db, txn, collection, name, keys, options, progress, context, error),
-        collection, TANSU_NO_DOCUMENT);
+        collection, TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT);
 }
 
 /* is_there -- whether a collection exists (*exists), and whether it has that index. */

@@ -50,7 +50,7 @@ tansu_status tansu_distinct(tansu_db *db, tansu_txn *txn, const char *collection
     const slow_log timer = slow_log_begin(db);
     return slow_log_end(&timer, TANSU_LOG_DISTINCT,
                         distinct(db, txn, collection, path, query, hints, result, error),
-                        collection, query);
+                        collection, query, TANSU_NO_DOCUMENT);
 }
 
 /* aggregate -- tansu_aggregate() without the slow-operation log. */
@@ -76,7 +76,7 @@ tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char *collectio
     const slow_log timer = slow_log_begin(db);
     return slow_log_end(&timer, TANSU_LOG_AGGREGATE,
                         aggregate(db, txn, collection, query, group, hints, result, error),
-                        collection, query);
+                        collection, query, TANSU_NO_DOCUMENT);
 }
 
 /* ---- Asking a query about documents outside of a database ---- */

@@ -63,7 +63,7 @@ tansu_status tansu_get(tansu_db *db, tansu_txn *txn, const char *collection, tan
                        tansu_buffer *result, tansu_error *error) {
     const slow_log timer = slow_log_begin(db);
     return slow_log_end(&timer, TANSU_LOG_GET, get(db, txn, collection, id, result, error),
-                        collection, id);
+                        collection, id, TANSU_NO_DOCUMENT);
 }
 
 /* ---- Cursors ---- */
@@ -77,20 +77,10 @@ static tansu_status cursor_check(tansu_cursor *c, tansu_status status, tansu_err
     return log_read_error(l, error);
 }
 
-/* measure_steps -- keeps what the slow-operation log is to show when the cursor is closed. */
-static tansu_status measure_steps(tansu_cursor *c, const slow_log *timer, const char *collection,
-                                  tansu_document query, tansu_error *error) {
-    c->collection = strdup(collection);
-    if (c->collection == NULL ||
-        (query.data != NULL && !buffer_set(&c->query_bson, query.data, query.size)))
-        return error_memory(error);
-    c->slow_log = *timer;
-    return TANSU_OK;
-}
-
-tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
-                        tansu_document query_bson, tansu_document hints, tansu_cursor **cursor,
-                        tansu_error *error) {
+/* find -- tansu_find() without the slow-operation log. */
+static tansu_status find(tansu_db *db, tansu_txn *txn, const char *collection,
+                         tansu_document query_bson, tansu_document hints, tansu_cursor **cursor,
+                         tansu_error *error) {
     if (collection == NULL || cursor == NULL)
         return null_argument(cursor == NULL ? "cursor" : "collection", error);
     *cursor = NULL;
@@ -99,7 +89,6 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
     tansu_cursor *c = zeroed_alloc(sizeof *c);
     if (c == NULL)
         return error_memory(error);
-    const slow_log timer = slow_log_begin(db);
     read_call r = {0};
     tansu_status status = query_compile(query_bson.data, query_bson.size, hints.data, hints.size,
                                         txn_stop(txn), &c->query, error);
@@ -119,26 +108,19 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
     c->snapshot = r.held;
     if (r.entered)
         database_leave(r.db);
-    if (timer.function != NULL)
-        status = measure_steps(c, &timer, collection, query_bson, error);
-    if (status == TANSU_OK) {
-        c->rctx = r.rctx;
-        if (r.held != NULL || txn->wtxn == NULL) /* otherwise they end with the transaction */
-            c->rctx.pins = &c->pins;
-        c->interrupt.outer = r.rctx.interrupt;
-        c->rctx.interrupt = &c->interrupt;
-        c->faults = r.faults;
-        const collection_state *state;
-        status = snapshot_find(r.snapshot, collection, &state, error);
-        if (status == TANSU_OK)
-            status = query_resolve(c->query, r.snapshot, &c->rctx, state, false, error);
-        if (status == TANSU_OK)
-            status = query_start(c->query, r.snapshot, &c->rctx, state, &c->run, error);
-        status = cursor_check(c, status, error);
-    }
-    c->status = status;
-    if (timer.function != NULL)
-        c->nanoseconds = clock_now() - timer.began;
+    c->rctx = r.rctx;
+    if (r.held != NULL || txn->wtxn == NULL) /* otherwise they end with the transaction */
+        c->rctx.pins = &c->pins;
+    c->interrupt.outer = r.rctx.interrupt;
+    c->rctx.interrupt = &c->interrupt;
+    c->faults = r.faults;
+    const collection_state *state;
+    status = snapshot_find(r.snapshot, collection, &state, error);
+    if (status == TANSU_OK)
+        status = query_resolve(c->query, r.snapshot, &c->rctx, state, false, error);
+    if (status == TANSU_OK)
+        status = query_start(c->query, r.snapshot, &c->rctx, state, &c->run, error);
+    status = cursor_check(c, status, error);
     if (status != TANSU_OK) {
         tansu_cursor_close(c);
         return status;
@@ -153,6 +135,34 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
         txn->cursors++;
     }
     *cursor = c;
+    return TANSU_OK;
+}
+
+/* keep -- a copy of a document, which may be {NULL, 0}. */
+static bool keep(tansu_buffer *copy, tansu_document document) {
+    return document.data == NULL || buffer_set(copy, document.data, document.size);
+}
+
+tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
+                        tansu_document query_bson, tansu_document hints, tansu_cursor **cursor,
+                        tansu_error *error) {
+    const slow_log timer = slow_log_begin(db);
+    tansu_status status = find(db, txn, collection, query_bson, hints, cursor, error);
+    if (timer.function == NULL)
+        return status;
+    if (status != TANSU_OK)
+        return slow_log_end(&timer, TANSU_LOG_FIND, status, collection, query_bson, hints);
+    /* What is passed on when the cursor is closed, with the time of all steps. */
+    tansu_cursor *c = *cursor;
+    c->collection = strdup(collection);
+    if (c->collection == NULL || !keep(&c->query_bson, query_bson) ||
+        !keep(&c->hints_bson, hints)) {
+        tansu_cursor_close(c);
+        *cursor = NULL;
+        return error_memory(error);
+    }
+    c->slow_log = timer;
+    c->nanoseconds = clock_now() - timer.began;
     return TANSU_OK;
 }
 
@@ -230,9 +240,11 @@ void tansu_cursor_close(tansu_cursor *cursor) {
     if (cursor->slow_log.function != NULL)
         slow_log_report(&cursor->slow_log, cursor->nanoseconds, TANSU_LOG_FIND, cursor->status,
                         cursor->collection,
-                        (tansu_document){cursor->query_bson.data, cursor->query_bson.size});
+                        (tansu_document){cursor->query_bson.data, cursor->query_bson.size},
+                        (tansu_document){cursor->hints_bson.data, cursor->hints_bson.size});
     free(cursor->collection);
     buffer_free(&cursor->query_bson);
+    buffer_free(&cursor->hints_bson);
     free(cursor);
     if (txn != NULL && --txn->cursors == 0 && txn->ended) {
         /* The transaction was aborted before: this was the last that knew of it. */
@@ -294,7 +306,7 @@ tansu_status tansu_count(tansu_db *db, tansu_txn *txn, const char *collection,
     const slow_log timer = slow_log_begin(db);
     return slow_log_end(&timer, TANSU_LOG_COUNT,
                         count_documents(db, txn, collection, query_bson, hints, count, error),
-                        collection, query_bson);
+                        collection, query_bson, hints);
 }
 
 static tansu_status explain_user(void *context, const query *q, const read_context *v,
@@ -318,7 +330,7 @@ tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *collection,
     const slow_log timer = slow_log_begin(db);
     return slow_log_end(&timer, TANSU_LOG_EXPLAIN,
                         explain(db, txn, collection, query_bson, hints, result, error), collection,
-                        query_bson);
+                        query_bson, hints);
 }
 
 /* ---- Reading the documents with several ids in one call ---- */
@@ -510,5 +522,5 @@ tansu_status tansu_get_many(tansu_db *db, tansu_txn *txn, const char *collection
     const slow_log timer = slow_log_begin(db);
     return slow_log_end(&timer, TANSU_LOG_GET,
                         get_many(db, txn, collection, ids, first, result, next, error), collection,
-                        TANSU_NO_DOCUMENT);
+                        TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT);
 }

@@ -65,7 +65,8 @@ static tansu_status begin_write(tansu_txn *txn, tansu_error *error) {
     return status;
 }
 
-tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error) {
+/* start -- tansu_txn_start() without the slow-operation log. */
+static tansu_status start(tansu_txn *txn, tansu_error *error) {
     if (txn == NULL)
         return null_argument("txn", error);
     tansu_status status = handle_check_process(txn->db, error);
@@ -83,6 +84,14 @@ tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error) {
         status = begin_read(txn, error);
     txn->started = status == TANSU_OK;
     return status;
+}
+
+tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error) {
+    if (txn == NULL || txn->mode == TANSU_TXN_READ)
+        return start(txn, error);
+    const slow_log timer = slow_log_begin(txn->db->root->handle);
+    return slow_log_end(&timer, TANSU_LOG_BEGIN, start(txn, error), NULL, TANSU_NO_DOCUMENT,
+                        TANSU_NO_DOCUMENT);
 }
 
 tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability durability,
@@ -152,7 +161,7 @@ static tansu_status commit(tansu_txn *txn, uint64_t *sequence, tansu_error *erro
 tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *error) {
     const slow_log timer = slow_log_begin(txn == NULL ? NULL : txn->db->root->handle);
     return slow_log_end(&timer, TANSU_LOG_COMMIT, commit(txn, sequence, error), NULL,
-                        TANSU_NO_DOCUMENT);
+                        TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT);
 }
 
 void tansu_txn_cancel(tansu_txn *txn) {

@@ -363,7 +363,7 @@ tansu_status tansu_update(tansu_db *db, tansu_txn *txn, const char *collection,
     const slow_log timer = slow_log_begin(db);
     return slow_log_end(&timer, TANSU_LOG_UPDATE,
                         update_documents(db, txn, collection, query, update, hints, result, error),
-                        collection, query);
+                        collection, query, hints);
 }
 
 /* find_and_modify -- tansu_find_and_modify() without the slow-operation log. */
@@ -403,7 +403,7 @@ tansu_status tansu_find_and_modify(tansu_db *db, tansu_txn *txn, const char *col
                                    tansu_buffer *result, tansu_error *error) {
     const slow_log timer = slow_log_begin(db);
     return slow_log_end(
-        &timer, TANSU_LOG_UPDATE,
+        &timer, TANSU_LOG_FIND_AND_MODIFY,
         find_and_modify(db, txn, collection, query, update, hints, mode, result, error), collection,
-        query);
+        query, hints);
 }

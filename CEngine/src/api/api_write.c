@@ -62,7 +62,7 @@ tansu_status tansu_save(tansu_db *db, tansu_txn *txn, const char *collection,
     const slow_log timer = slow_log_begin(db);
     return slow_log_end(&timer, TANSU_LOG_SAVE,
                         save(db, txn, collection, documents, count, mode, ids, error), collection,
-                        TANSU_NO_DOCUMENT);
+                        TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT);
 }
 
 /* remove_matches -- tansu_remove() without the slow-operation log. */
@@ -113,7 +113,7 @@ tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *collection,
     const slow_log timer = slow_log_begin(db);
     return slow_log_end(&timer, TANSU_LOG_REMOVE,
                         remove_matches(db, txn, collection, query_bson, hints, removed, error),
-                        collection, query_bson);
+                        collection, query_bson, hints);
 }
 
 /* remove_found -- removes one document, by the delete rules if there are some. */
@@ -163,5 +163,6 @@ tansu_status tansu_remove_id(tansu_db *db, tansu_txn *txn, const char *collectio
                              tansu_document id, int *removed, tansu_error *error) {
     const slow_log timer = slow_log_begin(db);
     return slow_log_end(&timer, TANSU_LOG_REMOVE,
-                        remove_id(db, txn, collection, id, removed, error), collection, id);
+                        remove_id(db, txn, collection, id, removed, error), collection, id,
+                        TANSU_NO_DOCUMENT);
 }

@@ -4,11 +4,9 @@
  */
 #include "api/handles.h"
 
-#include "bson/json/json.h"
 #include "store/handle.h"
 #include "store/open/instances.h"
 #include "store/write_lock.h"
-#include "util/buffer.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -19,10 +17,11 @@ tansu_status handle_new(const tansu_options *options, tansu_db **db, tansu_error
     *db = calloc(1, sizeof **db);
     if (*db == NULL)
         return error_memory(error);
-    if (options->slow_operation_ms != 0)
-        (*db)->slow_log = (slow_log){.function = options->log,
-                                     .context = options->log_context,
-                                     .milliseconds = options->slow_operation_ms};
+    if (options->slow_operation_ms != 0 || options->log_all)
+        (*db)->slow_log = (slow_log){
+            .function = options->log,
+            .context = options->log_context,
+            .nanoseconds = options->log_all ? 0 : options->slow_operation_ms * (uint64_t)1000000};
     return TANSU_OK;
 }
 
@@ -234,37 +233,17 @@ tansu_status id_value(tansu_document document, doc_value *id, tansu_error *error
 
 /* ---- Slow operations ---- */
 
-/* Bytes of a query's text that an event shows. */
-#define QUERY_TEXT 1000
-
-/* query_text -- the query as JSON, cut off between two characters; false without one. */
-static bool query_text(tansu_document query, tansu_buffer *text) {
-    if (query.data == NULL || check_bson(query, false, "query", NULL) != TANSU_OK ||
-        !json_write_document(text, query.data, query.size, false) ||
-        !buffer_append_byte(text, '\0'))
-        return false;
-    if (text->size > QUERY_TEXT + 1) {
-        size_t end = QUERY_TEXT;
-        while (end > 0 && (text->data[end] & 0xC0) == 0x80)
-            end--;
-        text->data[end] = '\0';
-    }
-    return true;
-}
-
 void slow_log_report(const slow_log *timer, uint64_t nanoseconds, tansu_log_kind kind,
-                     tansu_status status, const char *collection, tansu_document query) {
-    uint64_t milliseconds = nanoseconds / 1000000;
-    if (milliseconds < timer->milliseconds)
+                     tansu_status status, const char *collection, tansu_document query,
+                     tansu_document hints) {
+    if (nanoseconds < timer->nanoseconds)
         return;
-    tansu_buffer text = TANSU_BUFFER_INIT;
-    bool has_text = query_text(query, &text);
     const tansu_log_event event = {.struct_size = sizeof event,
                                    .kind = kind,
                                    .status = status,
-                                   .milliseconds = milliseconds,
+                                   .nanoseconds = nanoseconds,
                                    .collection = collection,
-                                   .query = has_text ? (const char *)text.data : NULL};
+                                   .query = query,
+                                   .hints = hints};
     timer->function(timer->context, &event);
-    tansu_buffer_free(&text);
 }

@@ -16,7 +16,7 @@
 typedef struct slow_log {
     tansu_log function; /* NULL: nowhere */
     void *context;
-    uint32_t milliseconds;
+    uint64_t nanoseconds; /* from which on an operation is slow */
     uint64_t began;
 } slow_log;
 
@@ -71,6 +71,7 @@ struct tansu_cursor {
     tansu_status status;           /* of the last step */
     char *collection;              /* and query: for the log; NULL when steps are not measured */
     tansu_buffer query_bson;
+    tansu_buffer hints_bson;
 };
 
 /* db_inner -- the database behind a handle. */
@@ -175,17 +176,18 @@ static inline slow_log slow_log_begin(const tansu_db *db) {
     return timer;
 }
 
-/* slow_log_report -- calls the function if `nanoseconds` are over the limit. `query`: {NULL, 0} for
- * an operation without one. */
+/* slow_log_report -- calls the function if `nanoseconds` are not below the limit. `query` and
+ * `hints`: {NULL, 0} for an operation without. */
 void slow_log_report(const slow_log *timer, uint64_t nanoseconds, tansu_log_kind kind,
-                     tansu_status status, const char *collection, tansu_document query);
+                     tansu_status status, const char *collection, tansu_document query,
+                     tansu_document hints);
 
 /* slow_log_end -- stops the clock. Returns the status. */
 static inline tansu_status slow_log_end(const slow_log *timer, tansu_log_kind kind,
                                         tansu_status status, const char *collection,
-                                        tansu_document query) {
+                                        tansu_document query, tansu_document hints) {
     if (timer->function != NULL)
-        slow_log_report(timer, clock_now() - timer->began, kind, status, collection, query);
+        slow_log_report(timer, clock_now() - timer->began, kind, status, collection, query, hints);
     return status;
 }
 
