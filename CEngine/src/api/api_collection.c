@@ -3,8 +3,7 @@
  */
 #include "api/handles.h"
 #include "bson/writer.h"
-#include "rules/dangling.h"
-#include "rules/delete_rules.h"
+#include "rules/rules.h"
 #include "store/collection.h"
 #include "store/references/reference_list.h"
 #include "store/timestamps/timestamp_fields.h"

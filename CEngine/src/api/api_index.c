@@ -9,7 +9,7 @@
 #include "store/handle.h"
 #include "store/index_backlog/index_backlog.h"
 #include "store/open/instances.h"
-#include "store/write_txn/online_index_build.h"
+#include "store/write_txn/write_txn.h"
 #include "util/buffer.h"
 #include "util/error.h"
 

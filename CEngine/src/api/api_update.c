@@ -5,7 +5,7 @@
 
 #include "bson/writer.h"
 #include "query/update/update.h"
-#include "rules/delete_rules.h"
+#include "rules/rules.h"
 #include "util/buffer.h"
 #include "util/clock.h"
 #include "util/error.h"

@@ -4,7 +4,7 @@
 #include "api/handles.h"
 #include "bson/writer.h"
 #include "query/update/update.h"
-#include "rules/delete_rules.h"
+#include "rules/rules.h"
 #include "util/buffer.h"
 #include "util/error.h"
 

@@ -3,19 +3,20 @@
  */
 #include "backup/backup.h"
 
-#include "backup/backup_format.h"
 #include "backup/backup_internal.h"
 #include "log/scan.h"
 #include "log/segment_reader.h"
 #include "store/database_internal.h"
 #include "store/handle.h"
 #include "store/manifest.h"
+#include "util/bytes.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
 #include "util/staging/staging.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -284,4 +285,34 @@ tansu_status task_advance(task *t, uint64_t more, tansu_error *error) {
         return TANSU_OK;
     return error_set(error, TANSU_E_CANCELLED, NULL,
                      "The task was cancelled; no file of it is left");
+}
+
+/* ---- Checksums of a backup in one file ---- */
+
+uint32_t backup_item_crc(uint32_t seed, backup_item item, const void *bytes) {
+    item.crc = 0;
+    uint32_t crc = checksum(seed, &item, sizeof item);
+    return checksum(crc, bytes, item.size);
+}
+
+uint32_t backup_header_crc(backup_header header) {
+    header.crc = 0;
+    return checksum(0, &header, sizeof header);
+}
+
+size_t backup_seal(uint64_t size, uint32_t crc, uint8_t seal[BACKUP_SEAL_CAPACITY]) {
+    uint8_t extra[16] = {'T', 'B', 12, 0}; /* a gzip extra field: two letters, its size, 12 bytes */
+    store_u64(extra + 4, size);
+    store_u32(extra + 12, crc);
+    gz_header head = {.extra = extra, .extra_len = sizeof extra, .os = BACKUP_GZIP_SYSTEM};
+    z_stream z = {0};
+    if (deflateInit2(&z, BACKUP_LEVEL, Z_DEFLATED, BACKUP_GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) !=
+        Z_OK)
+        return 0;
+    z.next_out = seal;
+    z.avail_out = BACKUP_SEAL_CAPACITY;
+    bool done = deflateSetHeader(&z, &head) == Z_OK && deflate(&z, Z_FINISH) == Z_STREAM_END;
+    size_t length = BACKUP_SEAL_CAPACITY - z.avail_out;
+    deflateEnd(&z);
+    return done ? length : 0;
 }

@@ -3,7 +3,6 @@
  * database, verify it, and publish it.
  */
 #include "backup/backup.h"
-#include "backup/backup_format.h"
 #include "backup/backup_internal.h"
 #include "bson/document.h"
 #include "check/verify/verify.h"

@@ -11,7 +11,6 @@
 #ifndef TANSU_BSON_TRAIL_H
 #define TANSU_BSON_TRAIL_H
 
-#include "bson/backoff.h"
 #include "bson/known_element.h"
 #include "bson/path.h"
 

@@ -3,7 +3,7 @@
  */
 #include "compact/compact.h"
 #include "store/database_internal.h"
-#include "store/kept/kept_versions.h"
+#include "store/read_context.h"
 #include "util/array.h"
 #include "util/error.h"
 

@@ -11,9 +11,9 @@
  *    event.
  *  - Compaction asks feed_begin_compaction() how far the open feeds are. Deletions, and records
  *    about collections, are kept from there on. So an open feed misses no event.
- *  - Deletions up to the floor (`feeds.floor`) may be dropped already: a feed can't resume from a commit before
- *    it, except from 0. Such a feed holds its snapshot until it has passed the floor, because a
- *    compaction that is in progress does not know the feed.
+ *  - Deletions up to the floor (`feeds.floor`) may be dropped already: a feed can't resume from a
+ *    commit before it, except from 0. Such a feed holds its snapshot until it has passed the floor,
+ *    because a compaction that is in progress does not know the feed.
  */
 #ifndef TANSU_FEED_FEED_H
 #define TANSU_FEED_FEED_H

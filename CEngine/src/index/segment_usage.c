@@ -1,7 +1,7 @@
 /*
  * index/segment_usage.c -- bytes by segment, as a sorted list: there are few segments.
  */
-#include "index/segment_usage.h"
+#include "index/locations.h"
 
 #include "util/array.h"
 #include "util/bisect.h"

@@ -1,7 +1,7 @@
 /*
  * index/wildcard.c -- the paths in the entries of wildcard indexes, and which paths have entries.
  */
-#include "index/wildcard.h"
+#include "index/definition.h"
 
 #include "util/buffer.h"
 

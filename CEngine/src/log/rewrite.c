@@ -6,7 +6,7 @@
  */
 #include "log/rewrite.h"
 
-#include "log/compressed/block_writer.h"
+#include "log/compressed/compressed_segment.h"
 #include "log/scan.h"
 #include "log/segment_reader.h"
 #include "util/array.h"

@@ -2,10 +2,9 @@
  * rules/dangling.c -- references that lead to no document. Every document of a collection with
  * references is read, and every value at their paths looked up.
  */
-#include "rules/dangling.h"
 
 #include "bson/writer.h"
-#include "rules/delete_rules.h"
+#include "rules/rules.h"
 #include "rules/rules_internal.h"
 #include "store/database_internal.h"
 #include "store/references/reference_list.h"

@@ -5,7 +5,7 @@
  * through in portions of documents of one collection, each with one query for each reference to
  * that collection; what the rule "cascade" removes is appended.
  */
-#include "rules/delete_rules.h"
+#include "rules/rules.h"
 
 #include "bson/json/json.h"
 #include "bson/writer.h"
@@ -507,7 +507,8 @@ void document_set_free(document_set *set) {
 /* Documents that a message names. */
 #define NAMED 5
 
-/* append_referrer_id -- appends the `_id` of a document as JSON to a list; nothing if it cannot be read. */
+/* append_referrer_id -- appends the `_id` of a document as JSON to a list; nothing if it cannot be
+ * read. */
 static bool append_referrer_id(const collection_state *state, const read_context *rctx,
                                uint64_t rid, tansu_buffer *text) {
     doc_ref ref;

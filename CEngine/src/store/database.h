@@ -15,7 +15,7 @@
  *  - Checkpoints (store/checkpoint/checkpoint.h) write changed index blocks to the block store.
  *    Recovery (store/recovery/recovery.h) loads the last one and replays the log after it.
  *
- * The folders, lowest first: store, store/kept, store/checkpoint, store/background,
+ * The folders, lowest first: store, store/index_backlog, store/checkpoint, store/background,
  * store/write_txn, store/recovery, store/open.
  */
 #ifndef TANSU_STORE_DATABASE_H

@@ -158,8 +158,8 @@ struct database {
     database_files files;
     manifest_file manifest;
 
-    /* Guards what says "the database's mutex": the write lock, the count of handles, and requests to
-     * the background threads. `changed` is signalled when one of them ends. */
+    /* Guards what says "the database's mutex": the write lock, the count of handles, and requests
+     * to the background threads. `changed` is signalled when one of them ends. */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     database_writer writer;

@@ -19,7 +19,8 @@ typedef struct declared_indexes {
 } declared_indexes;
 
 /* declared_indexes_add -- declares an index; *added false when it was declared before. Copies the
- * definition; `filters` compiles that of a partial one. Errors: EXISTS (the name with another definition), TOO_LARGE, MEMORY. */
+ * definition; `filters` compiles that of a partial one. Errors: EXISTS (the name with another
+ * definition), TOO_LARGE, MEMORY. */
 tansu_status declared_indexes_add(declared_indexes *all, const index_filter_calls *filters,
                                   const char *collection, const index_definition *definition,
                                   bool *added, tansu_error *error);

@@ -39,7 +39,8 @@ tansu_status files_stamp_check(const database *db, tansu_error *error);
 /* ---- Index files that were found to be damaged ---- */
 
 /*
- * They are only read until the database is closed, and the next opening for writing rebuilds them from the log.
+ * They are only read until the database is closed, and the next opening for writing rebuilds them
+ * from the log.
  */
 
 /* index_files_mark_damaged -- from now on the index files are not written any more, and the next

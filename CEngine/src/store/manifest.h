@@ -52,8 +52,8 @@ typedef struct manifest_file {
  * database is being opened or closed. Errors: those of manifest_write(), MOVED. */
 tansu_status manifest_replace(database *db, const manifest *m, tansu_error *error);
 
-/* manifest_is_own -- what was just read into db->manifest.known, or written from there, is the file that
- * manifest_moved() expects. */
+/* manifest_is_own -- what was just read into db->manifest.known, or written from there, is the file
+ * that manifest_moved() expects. */
 void manifest_is_own(database *db);
 
 /* manifest_moved -- whether another MANIFEST than this handle wrote or read is in the folder of a

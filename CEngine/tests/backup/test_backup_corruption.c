@@ -2,7 +2,7 @@
  * test_backup_corruption.c -- damage is noticed: in a database that is backed up, in every bit and
  * byte of a backup, and in backups that somebody made up.
  */
-#include "backup/backup_format.h"
+#include "backup/backup_internal.h"
 #include "log/format.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"

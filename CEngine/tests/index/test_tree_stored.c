@@ -3,8 +3,8 @@
  * the same, and any bytes to a block that can be read, or to an error.
  */
 #include "index/tree/rid_suffix.h"
-#include "index/tree/tree_gather.h"
-#include "index/tree/tree_stored.h"
+#include "index/tree/tree_block.h"
+#include "index/tree/tree_change.h"
 #include "support/check.h"
 #include "support/model/tree_model.h"
 #include "util/buffer.h"

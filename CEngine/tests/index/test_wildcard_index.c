@@ -4,7 +4,7 @@
  * and rebuilds, and what bounds them. That they never change an answer is checked with random
  * documents and queries by test_query_differential.c.
  */
-#include "index/wildcard.h"
+#include "index/definition.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/calls/query_calls.h"

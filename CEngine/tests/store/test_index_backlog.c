@@ -1,7 +1,8 @@
 /*
- * test_index_backlog.c -- what a killed process left in the log after its last checkpoint comes into
- * each index when the index is first used: by whom and in what order makes no difference, nor does
- * a first use that fails. A copy of the files of an open database is what a killed process leaves.
+ * test_index_backlog.c -- what a killed process left in the log after its last checkpoint comes
+ * into each index when the index is first used: by whom and in what order makes no difference, nor
+ * does a first use that fails. A copy of the files of an open database is what a killed process
+ * leaves.
  */
 #include "api/handles.h"
 #include "query/plan/partial_filter.h"

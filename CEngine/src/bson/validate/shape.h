@@ -3,17 +3,17 @@
  * in which order, at every level. Documents of a known shape are validated faster.
  *
  * Documents of a collection mostly have the same keys in the same order, some left out. Validation
- * spends most of its time on keys: where one ends, its UTF-8, duplicates, a leading `$`. All of that
- * follows from the keys alone, and holds for a subset of them in the same order. So the keys of
- * documents that doc_check() accepted are remembered, the next document's are compared with them as
- * words, and only values are checked. A document with another key, or in which anything is wrong, is
- * validated by doc_check(): the result is always that of doc_check(). Measured: without shapes a
- * save in a large transaction takes 24 % more instructions, and with two indexes 15 % more.
+ * spends most of its time on keys: where one ends, its UTF-8, duplicates, a leading `$`. All of
+ * that follows from the keys alone, and holds for a subset of them in the same order. So the keys
+ * of documents that doc_check() accepted are remembered, the next document's are compared with them
+ * as words, and only values are checked. A document with another key, or in which anything is
+ * wrong, is validated by doc_check(): the result is always that of doc_check(). Measured: without
+ * shapes a save in a large transaction takes 24 % more instructions, and with two indexes 15 %
+ * more.
  */
 #ifndef TANSU_BSON_VALIDATE_SHAPE_H
 #define TANSU_BSON_VALIDATE_SHAPE_H
 
-#include "bson/backoff.h"
 #include "bson/known_element.h"
 
 #define SHAPE_KEYS 64

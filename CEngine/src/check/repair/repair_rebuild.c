@@ -10,7 +10,7 @@
 #include "store/references/reference_list.h"
 #include "store/timestamps/timestamp_fields.h"
 #include "store/write_lock.h"
-#include "store/write_txn/online_index_build.h"
+#include "store/write_txn/write_txn.h"
 #include "util/error.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /*
- * index/tree/tree_block.h -- blocks of a tree and what all trees share. Private to index/tree.
+ * index/tree/tree_block.h -- blocks of a tree, their pages in memory and as stored, and what all
+ * trees share. Private to index/tree.
  *
  * A parent points at handles (tree_block), not at contents: old and new snapshots of a parent share
  * the handles of the children that did not change, so that a child that is loaded, stored or
@@ -16,10 +17,177 @@
 #define TANSU_INDEX_TREE_TREE_BLOCK_H
 
 #include "index/tree/tree.h"
-#include "index/tree/tree_page.h"
+#include "tansu.h"
+#include "util/bytes.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+
+/* ---- Pages ---- */
+
+/*
+ * The packed block of sorted byte strings that leaves consist of and that
+ * inner blocks keep their separators in. Private to index/tree.
+ *
+ * A page is one piece of memory (the block store has another form of it: see "Stored blocks"):
+ *
+ *   head | prefix, padded to 4 | slot 0 … slot count-1 | gap | heap
+ *
+ * The common prefix of all strings is stored once; the heap holds the rest of each (suffix), after
+ * its length: one byte below 128, otherwise four bytes, big-endian, with the top bit set. A slot
+ * has the suffix's first four bytes as a number, so that a binary search touches the heap on ties
+ * only, and the suffix's offset, counted back from the page's end: a page's gap can be removed or
+ * enlarged without touching a slot.
+ */
+
+typedef struct tree_slot {
+    uint32_t head;   /* first four bytes of the suffix, big-endian, missing ones zero */
+    uint32_t offset; /* of the length byte, counted back from the page's end */
+} tree_slot;
+
+typedef struct tree_page {
+    uint8_t level; /* 0 is a leaf */
+    uint8_t reserved[3];
+    uint32_t count;       /* strings */
+    uint32_t prefix_size; /* bytes that all strings begin with */
+    uint32_t heap;        /* bytes of the heap */
+    uint32_t dead;        /* of these, bytes that no slot refers to any more */
+    uint32_t capacity;    /* bytes of the page, head and gap included */
+    uint8_t bytes[];
+} tree_page;
+
+/* A string in two pieces, as it lies in a page. */
+typedef struct tree_ref {
+    const uint8_t *prefix;
+    const uint8_t *suffix;
+    uint32_t prefix_size;
+    uint32_t suffix_size;
+} tree_ref;
+
+/* page_align -- rounds a prefix's size up to where the slots begin. */
+static inline uint32_t page_align(uint32_t size) {
+    return (size + 3) & ~(uint32_t)3;
+}
+
+/* page_slots -- the first slot. */
+static inline tree_slot *page_slots(const tree_page *page) {
+    return (tree_slot *)(void *)(page->bytes + page_align(page->prefix_size));
+}
+
+/* page_suffix -- where the suffix of a slot lies, and its size. */
+static inline const uint8_t *page_suffix(const tree_page *page, uint32_t slot, uint32_t *size) {
+    const uint8_t *at = (const uint8_t *)page + page->capacity - page_slots(page)[slot].offset;
+    if (at[0] < 0x80) {
+        *size = at[0];
+        return at + 1;
+    }
+    *size = load_be32(at) & 0x7FFFFFFF;
+    return at + 4;
+}
+
+/* page_put_size -- writes the length that precedes a suffix; where the suffix goes. */
+static inline uint8_t *page_put_size(uint8_t *at, uint32_t size) {
+    if (size < 0x80) {
+        *at = (uint8_t)size;
+        return at + 1;
+    }
+    store_be32(at, size | 0x80000000);
+    return at + 4;
+}
+
+/* page_head -- the first four bytes of a suffix as a number, missing ones zero. */
+static inline uint32_t page_head(const uint8_t *suffix, size_t size) {
+    if (size >= 4)
+        return load_be32(suffix);
+    uint32_t head = 0;
+    for (size_t i = 0; i < size; i++)
+        head |= (uint32_t)suffix[i] << (24 - 8 * i);
+    return head;
+}
+
+/* page_entry_size -- heap bytes of a suffix with its length. */
+static inline uint32_t page_entry_size(uint32_t suffix_size) {
+    return suffix_size + (suffix_size < 0x80 ? 1 : 4);
+}
+
+/* page_front -- bytes up to the end of the slots. */
+static inline uint32_t page_front(const tree_page *page) {
+    return (uint32_t)sizeof(tree_page) + page_align(page->prefix_size) +
+           page->count * (uint32_t)sizeof(tree_slot);
+}
+
+/* page_live -- bytes that the page needs without gap and dead heap. */
+static inline uint32_t page_live(const tree_page *page) {
+    return page_front(page) + page->heap - page->dead;
+}
+
+/* page_ref -- a string of the page. */
+static inline tree_ref page_ref(const tree_page *page, uint32_t slot) {
+    tree_ref ref = {page->bytes, NULL, page->prefix_size, 0};
+    ref.suffix = page_suffix(page, slot, &ref.suffix_size);
+    return ref;
+}
+
+/* ref_size -- bytes of both pieces. */
+static inline uint32_t ref_size(const tree_ref *ref) {
+    return ref->prefix_size + ref->suffix_size;
+}
+
+/* page_search -- the first slot whose string is not less than the key; *exact: it is the key. */
+uint32_t page_search(const tree_page *page, const uint8_t *key, size_t size, bool *exact);
+
+/* page_compare -- the string in a slot against a key: <0, 0, >0. */
+int page_compare(const tree_page *page, uint32_t slot, const uint8_t *key, size_t size);
+
+/* page_begins_with -- whether the string in a slot begins with the bytes. */
+bool page_begins_with(const tree_page *page, uint32_t slot, const uint8_t *bytes, size_t size);
+
+/* page_fits_prefix -- the key begins with the page's prefix. */
+static inline bool page_fits_prefix(const tree_page *page, const uint8_t *key, size_t size) {
+    return size >= page->prefix_size && bytes_equal(page->bytes, key, page->prefix_size);
+}
+
+/* page_has_capacity -- the key can be inserted as the page is. */
+static inline bool page_has_capacity(const tree_page *page, const uint8_t *key, size_t size) {
+    return page_fits_prefix(page, key, size) &&
+           page->capacity - page_front(page) - page->heap >=
+               sizeof(tree_slot) + page_entry_size((uint32_t)size - page->prefix_size);
+}
+
+/* page_insert -- puts a key for which the capacity is reserved before a slot. */
+void page_insert(tree_page *page, uint32_t slot, const uint8_t *key, size_t size);
+
+/* page_remove -- takes a slot out. */
+void page_remove(tree_page *page, uint32_t slot);
+
+/* page_copy -- makes `to` the same page with another capacity, which must hold front and heap. */
+void page_copy(tree_page *to, uint32_t capacity, const tree_page *from);
+
+/* page_measure -- bytes that a page of these sorted strings takes; *prefix_size: what they
+ * share. */
+uint64_t page_measure(const tree_ref *refs, uint32_t count, uint32_t *prefix_size);
+
+/* page_fill -- makes a page of sorted strings that page_measure() found to fit. */
+void page_fill(tree_page *page, uint32_t capacity, uint8_t level, const tree_ref *refs,
+               uint32_t count, uint32_t prefix_size);
+
+/* page_refs -- stores `count` strings from `slot` on. */
+void page_refs(const tree_page *page, uint32_t slot, uint32_t count, tree_ref *refs);
+
+/* ref_common -- how many bytes two strings share at their beginning. */
+uint32_t ref_common(const tree_ref *a, const tree_ref *b);
+
+/* ref_less -- a is less than b. */
+bool ref_less(const tree_ref *a, const tree_ref *b);
+
+/* ref_copy -- writes `size` bytes of a string from `from` on. */
+void ref_copy(uint8_t *to, const tree_ref *ref, uint32_t from, uint32_t size);
+
+/* page_rid -- of the suffix (index/tree/rid_suffix.h) that a string ends with. */
+uint64_t page_rid(const tree_page *page, uint32_t slot);
+
+/* ---- Blocks ---- */
 
 /* A block takes up to this many bytes of memory, and is then split, unless its keys are long: a
  * leaf has capacity for four of them up to LEAF_LARGE. All blocks up to it take exactly this much,
@@ -249,5 +417,67 @@ static inline tansu_status search_child(tree_store *store, const tree_inner *inn
             __builtin_prefetch((const uint8_t *)*content + at);
     return status;
 }
+
+/* ---- Stored blocks ---- */
+
+/*
+ * The stored form of a block: what a checkpoint writes and a load
+ * reads. Private to index/tree.
+ *
+ *   form and level | tail | count | prefix | heap | prefix's bytes | strings | children
+ *
+ * Each string is written as what distinguishes it from the one before. All but the first two bytes
+ * are varints (util/bytes.h) and bytes; there is no padding, no gap and no head.
+ *
+ *   form and level  STORED_DELTAS + the block's level
+ *   tail            how many bytes at the end of each string, 0 to 5, are those of a rid suffix
+ *                   (index/tree/rid_suffix.h) and written as a number; the rest is its value. With
+ *                   less than five the prefix has the suffix's first bytes
+ *   count           strings
+ *   prefix          size of what all of them begin with; values are without it
+ *   heap            bytes that the strings take in a page's heap
+ *   strings         see below
+ *   children        of an inner block, count + 1 times: the difference between its number and that
+ *                   of the child before, folded, and how many entries are below it
+ *
+ * A string begins with a code. From 0x80 on, its value is that of the string before, and bits 0 to
+ * 6 are the difference of the record ids less one, below STORED_NEAR; or STORED_NEAR - 1 + n, when
+ * n bytes follow, 1 to 5, that are this difference; or STORED_OTHER_TAG, when the rid suffix
+ * follows, as five bytes. Numbers of bytes are little-endian.
+ *
+ * Below 0x80, its value is that of the string before with some bytes replaced. Bits 3 and 4 are how
+ * many bytes at the beginning are kept, and bits 0 to 2 how many are inserted after them; 3 or 7
+ * says that as much less than the number follows, as a varint, in this order. As many bytes as are
+ * inserted are left out, unless bit 5 is set: then their number follows. Then come the inserted
+ * bytes. When the string has a tail, bit 6 says that its rid suffix follows: the folded difference
+ * of the record ids, shifted left by one; if bit 0 is set, the type tag is another one, and follows
+ * as a byte. Without bit 6 the record id is the next one. The type tag is otherwise that of the
+ * string before. Before the first string are an empty value and the rid suffix 0.
+ *
+ * Blocks that META format 2 (store/checkpoint) has are pages as they are in memory, without their
+ * gap ("Pages" above); the first byte is the level. An inner block's is followed by 8
+ * bytes for each child's number, and then 8 for each one's number of entries. They can be read.
+ */
+
+#define STORED_DELTAS 0x80     /* in the first byte */
+#define STORED_SAME_VALUE 0x80 /* in a string's code */
+#define STORED_RID 0x40
+#define STORED_OTHER_SIZE 0x20
+#define STORED_KEPT_LONG 3 /* from here on sizes follow as a varint */
+#define STORED_INSERTED_LONG 7
+#define STORED_NEAR 120
+#define STORED_OTHER_TAG (STORED_NEAR + RID_SUFFIX_SIZE)
+
+/* stored_encode -- appends the stored form of a content, whose children are all stored; false when
+ * memory is exhausted. */
+bool stored_encode(tansu_buffer *record, const tree_content *content);
+
+/* stored_decode -- a content from a record, of a block of that level (-1: any). Errors: MEMORY;
+ * CORRUPT, with what is wrong in *fault and no other error. */
+tansu_status stored_decode(tree_store *store, const uint8_t *record, size_t size, int level,
+                           tree_content **content, const char **fault, tansu_error *error);
+
+/* stored_drop -- frees a content that stored_decode() made and no handle has got. */
+void stored_drop(tree_store *store, tree_content *content);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * index/tree/tree_build.c -- building a tree from sorted entries, from the leaves up.
  */
-#include "index/tree/tree_gather.h"
+#include "index/tree/tree_change.h"
 #include "util/buffer.h"
 #include "util/error.h"
 

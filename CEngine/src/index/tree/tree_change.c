@@ -3,7 +3,6 @@
  */
 #include "index/tree/tree_change.h"
 
-#include "index/tree/tree_gather.h"
 #include "util/buffer.h"
 #include "util/error.h"
 

@@ -110,7 +110,8 @@ tansu_status edit_up(tree_change *change, tree_block **root, tansu_error *error)
 /* ---- Splitting a block in two ---- */
 
 /*
- * Each sets the change's edit: what the parent then has instead of the block. Private to index/tree.
+ * Each sets the change's edit: what the parent then has instead of the block. Private to
+ * index/tree.
  */
 
 /* leaf_too_large -- whether a leaf with a page of that many bytes is to be split. */
@@ -138,9 +139,9 @@ tansu_status inner_split(tree_change *change, tree_block *block, tree_inner *inn
  *
  * Blocks of the writer's own change by its own insertions and removals only, and other blocks do
  * not change. Each insertion and removal sets the finger anew or takes it away, so a finger whose
- * tree, epoch and number of entries fit is valid. A leaf that is not the writer's own may be evicted
- * meanwhile, and loaded again: with the same entries, which stay in their slots. A finger ends with
- * its transaction.
+ * tree, epoch and number of entries fit is valid. A leaf that is not the writer's own may be
+ * evicted meanwhile, and loaded again: with the same entries, which stay in their slots. A finger
+ * ends with its transaction.
  */
 
 /* tree_exceeds -- whether the key is greater than every entry, as far as this is known without a
@@ -165,5 +166,38 @@ void finger_follow(tree_change *change, const tree *t);
 static inline void finger_away(tree_writer *writer) {
     writer->finger.root = NULL;
 }
+
+/* ---- Gathering ---- */
+
+/*
+ * New blocks made of the strings and children of others: a leaf of
+ * strings, inner blocks of children that were gathered from one or two of them. Private to
+ * index/tree.
+ */
+
+/* refs_leaf -- a new leaf of these strings, with the usual space; NULL: memory. */
+tree_content *refs_leaf(tree_store *store, const tree_ref *refs, uint32_t count);
+
+/* Children and separators of up to two inner blocks, with an edit applied, before they are dealt
+ * out to new blocks. */
+typedef struct gathered {
+    uint32_t children;
+    tree_block *child[2 * INNER_MAX + 2];
+    uint64_t count[2 * INNER_MAX + 2];
+    tree_ref separator[2 * INNER_MAX + 2]; /* i lies between children i and i + 1 */
+} gathered;
+
+/* gather -- appends an inner block's children; `before` is the separator in front of them. */
+void gather(gathered *all, const tree_inner *inner, const tree_ref *before);
+
+/* gather_edit -- edit_apply() on what was gathered; the block's children begin at `base`. */
+void gather_edit(gathered *all, const tree_edit *edit, uint32_t base);
+
+/* gathered_inner -- a new inner block of some of the children; NULL: memory. */
+tree_content *gathered_inner(tree_store *store, const gathered *all, uint32_t first,
+                             uint32_t children, uint32_t level);
+
+/* gathered_count -- entries under some of the children. */
+uint64_t gathered_count(const gathered *all, uint32_t first, uint32_t children);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * index/tree/tree_check.c -- checks the invariants of a whole tree and shows its entries.
  */
-#include "index/tree/tree_stored.h"
+#include "index/tree/tree_block.h"
 #include "util/buffer.h"
 #include "util/error.h"
 

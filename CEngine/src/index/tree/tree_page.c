@@ -1,7 +1,7 @@
 /*
  * index/tree/tree_page.c -- packed blocks of sorted byte strings.
  */
-#include "index/tree/tree_page.h"
+#include "index/tree/tree_block.h"
 
 #include "index/tree/rid_suffix.h"
 

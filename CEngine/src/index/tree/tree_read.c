@@ -2,7 +2,7 @@
  * index/tree/tree_read.c -- cursors, ranks and look-ups.
  */
 #include "index/tree/tree_block.h"
-#include "index/tree/tree_gather.h"
+#include "index/tree/tree_change.h"
 #include "util/buffer.h"
 #include "util/error.h"
 

@@ -4,7 +4,6 @@
  */
 #include "index/tree/tree_block.h"
 #include "index/tree/tree_change.h"
-#include "index/tree/tree_stored.h"
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/error.h"

@@ -4,7 +4,7 @@
  * A record whose checksum is right may still hold anything: every size is compared with what is
  * left of the record, or of the page that is filled, before it is used.
  */
-#include "index/tree/tree_stored.h"
+#include "index/tree/tree_block.h"
 
 #include "index/tree/rid_suffix.h"
 #include "util/buffer.h"

@@ -5,7 +5,7 @@
  * or clears LOADED; it clears LOADED of a block without pins in one step, so that a reader that
  * has pinned a loaded block may use its bytes.
  */
-#include "log/compressed/block_cache.h"
+#include "log/compressed/compressed_segment.h"
 
 #include "util/array.h"
 

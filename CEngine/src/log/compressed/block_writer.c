@@ -1,7 +1,7 @@
 /*
  * log/compressed/block_writer.c -- cutting an image into blocks.
  */
-#include "log/compressed/block_writer.h"
+#include "log/compressed/compressed_segment.h"
 
 #include "util/array.h"
 #include "util/buffer.h"

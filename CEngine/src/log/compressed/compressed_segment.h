@@ -1,18 +1,86 @@
 /*
  * log/compressed/compressed_segment.h -- reading compressed segments: single records in place, or
- * all of the image.
+ * all of the image; and writing them.
  *
- * A record is read at its offset in the image: its block is decompressed into the block cache
- * (log/compressed/block_cache.h) and pinned. Whoever reads records has a log_pins, which keeps the
- * newest LOG_PINS blocks that it has read pinned: a pointer to a record stays valid until as many
- * records more were read through the same pins, or they are released.
+ * A record is read at its offset in the image: its block is decompressed into the block cache and
+ * pinned. Whoever reads records has a log_pins, which keeps the newest LOG_PINS blocks that it has
+ * read pinned: a pointer to a record stays valid until as many records more were read through the
+ * same pins, or they are released.
  */
 #ifndef TANSU_LOG_COMPRESSED_COMPRESSED_SEGMENT_H
 #define TANSU_LOG_COMPRESSED_COMPRESSED_SEGMENT_H
 
-#include "log/compressed/block_cache.h"
+#include "log/compressed/codec.h"
 #include "log/compressed/compressed_format.h"
+#include "tansu.h"
 #include "util/fs.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- The block cache ---- */
+
+/*
+ * The decompressed blocks of compressed segments, and who uses
+ * them.
+ *
+ * A reader *pins* the block of a record while it uses the record. Blocks that nobody has pinned
+ * are evicted, those not used for longest first (by the clock algorithm), when the cache is larger
+ * than its bound. So memory is bounded by the bound and what readers have pinned.
+ *
+ * Finding a block that is in the cache takes no lock: its slot in the segment counts the pins. A
+ * block that is not is decompressed without a lock, too; of two threads that do so one discards
+ * its work.
+ */
+
+/* A block of a segment. Zeroed, it is not in the cache. */
+typedef struct block_slot {
+    uint32_t state; /* atomic: see block_cache.c */
+    uint32_t size;
+    uint8_t *bytes; /* while it is loaded */
+} block_slot;
+
+typedef struct block_cache {
+    pthread_mutex_t mutex;
+    uint64_t limit; /* bytes */
+    uint64_t bytes; /* the following are guarded by the mutex */
+    block_slot **loaded;
+    size_t count, capacity, hand;
+    /* Blocks that could not be read; atomic. */
+    uint64_t faults;
+    uint64_t fault_at; /* of the newest: segment << 32 | offset in the file */
+    int fault_status;  /* CORRUPT or MEMORY */
+} block_cache;
+
+/* block_cache_init -- false when the system has no mutex more. */
+bool block_cache_init(block_cache *cache);
+
+/* block_cache_free -- when all segments are closed. */
+void block_cache_free(block_cache *cache);
+
+/* block_pin -- the bytes of a block that is in the cache, pinned; NULL when it is not. */
+const uint8_t *block_pin(block_slot *slot);
+
+/* block_checked -- whether the block was in the cache before. */
+bool block_checked(const block_slot *slot);
+
+/* block_unpin -- ends a pin. */
+void block_unpin(block_slot *slot);
+
+/* block_add -- puts the bytes (from malloc()) of a block into the cache and pins it; evicts others.
+ * Returns the bytes, which may be those that another thread has added. NULL when memory is
+ * exhausted; the bytes are freed then. */
+const uint8_t *block_add(block_cache *cache, block_slot *slot, uint8_t *bytes, uint32_t size);
+
+/* block_failed -- counts a block that could not be read. */
+void block_failed(block_cache *cache, tansu_status status, uint32_t number, uint64_t offset);
+
+/* block_cache_forget -- takes all blocks of a segment out of the cache. None is pinned. */
+void block_cache_forget(block_cache *cache, block_slot *slots, size_t count);
+
+/* ---- Segments ---- */
 
 typedef struct compressed_segment {
     const fs *calls;
@@ -93,5 +161,33 @@ const block_header *block_header_at(const uint8_t *bytes, uint64_t size, uint64_
 /* block_valid -- the same if all of the block is valid. */
 const block_header *block_valid(uint32_t crc_seed, const uint8_t *bytes, uint64_t size,
                                 uint64_t position);
+
+/* ---- Writing ---- */
+
+/*
+ * Cutting the image of a compressed segment into
+ * blocks, and compressing them.
+ */
+
+typedef struct block_writer block_writer;
+
+/* Takes what is written, in the order of the file. */
+typedef tansu_status (*block_sink)(void *context, const void *bytes, uint64_t size,
+                                   tansu_error *error);
+
+/* block_writer_new -- `crc_seed` is the CRC of the uuid.
+ * NULL when memory is exhausted. */
+block_writer *block_writer_new(enum codec codec, uint32_t crc_seed, block_sink sink, void *context);
+void block_writer_free(block_writer *w);
+
+/* block_writer_add -- the next bytes of the image, which stay in one block: a record, or the header
+ * of a frame. A block is compressed if at least half of it is `wanted` to be. Errors: MEMORY, and
+ * the sink's. */
+tansu_status block_writer_add(block_writer *w, const void *bytes, uint64_t size, bool wanted,
+                              tansu_error *error);
+
+/* block_writer_finish -- writes the last block and the table. *header is what belongs after the
+ * segment's header. Errors: as block_writer_add(), TOO_LARGE. */
+tansu_status block_writer_finish(block_writer *w, compressed_header *header, tansu_error *error);
 
 #endif

@@ -4,7 +4,6 @@
 #include "query/exec/cursor.h"
 
 #include "bson/writer.h"
-#include "query/exec/join.h"
 #include "query/exec/project.h"
 #include "query/exec/run.h"
 #include "util/array.h"

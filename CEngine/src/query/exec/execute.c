@@ -6,7 +6,6 @@
  */
 #include "query/exec/project.h"
 #include "query/exec/run.h"
-#include "query/exec/write_slice.h"
 #include "util/error.h"
 
 #include <stdlib.h>

@@ -8,7 +8,6 @@
  */
 #include "bson/writer.h"
 #include "index/definition.h"
-#include "query/exec/join.h"
 #include "query/exec/run.h"
 #include "query/parse/subquery_spec.h"
 #include "util/error.h"

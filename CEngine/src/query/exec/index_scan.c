@@ -1,7 +1,6 @@
 /*
  * query/exec/index_scan.c -- index scans in key order, forward or backward.
  */
-#include "query/exec/index_scan.h"
 
 #include "bson/key_decode.h"
 #include "index/definition.h"

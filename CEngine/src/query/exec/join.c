@@ -1,11 +1,11 @@
 /*
  * query/exec/join.c -- replaces ids by documents of other collections, and slices arrays.
  */
-#include "query/exec/join.h"
 #include "bson/object_id.h"
 #include "bson/value.h"
 #include "log/log.h"
-#include "query/exec/write_slice.h"
+#include "query/exec/project.h"
+#include "query/exec/run.h"
 #include "store/index_backlog/index_backlog.h"
 #include "util/error.h"
 

@@ -13,7 +13,6 @@
 #include "bson/writer.h"
 #include "index/definition.h"
 #include "index/type_tag.h"
-#include "query/exec/write_slice.h"
 #include "query/match/first_element.h"
 #include "query/match/match_value.h"
 #include "query/parse/projection.h"

@@ -4,8 +4,10 @@
 #ifndef TANSU_QUERY_EXEC_PROJECT_H
 #define TANSU_QUERY_EXEC_PROJECT_H
 
+#include "bson/writer.h"
 #include "query/exec/rid_list.h"
 #include "query/parse/parsed_query.h"
+#include "query/parse/projection.h"
 
 /* project -- replaces `out` by `document` as q->hints.fields projects it. For "path.$" it evaluates
  * on `stored`, the document before joins, which element matched. Errors: MEMORY, and those of
@@ -22,5 +24,14 @@ bool covering_has_values(entry_bytes entry);
  * Errors: MEMORY, CORRUPT. */
 tansu_status covering_project(const access_path *a, const bool *covered, entry_bytes entry,
                               tansu_buffer *values, tansu_buffer *out, tansu_error *error);
+
+/* ---- Slices ---- */
+
+/*
+ * Writes a part of an array.
+ */
+
+/* write_slice -- appends an element with some elements of its array, renumbered. */
+void write_slice(writer *w, const array_slice *slice, const doc_iter *element);
 
 #endif

@@ -7,7 +7,6 @@
 #include "query/exec/subquery.h"
 #include "query/exec/project.h"
 #include "query/exec/run.h"
-#include "query/parse/reference_paths.h"
 #include "query/parse/subquery_spec.h"
 #include "query/util/merge_sort.h"
 #include "util/array.h"

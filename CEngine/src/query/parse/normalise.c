@@ -5,7 +5,7 @@
  */
 #include "bson/number.h"
 #include "query/match/match_value.h"
-#include "query/parse/implied_tests.h"
+#include "query/parse/query_compile.h"
 #include "query/parse/selector.h"
 #include "util/error.h"
 

@@ -32,7 +32,7 @@ struct query {
     bool exact_documents;       /* a nested document without operators is compared as a whole */
     const collation *collation; /* $collation; NULL: strings compare by their bytes */
     node *root;
-    node *planned;    /* selects the same, for the planner (implied_tests.h) */
+    node *planned;    /* selects the same, for the planner (query_compile.h) */
     bool runs;        /* it is for runs, which make a matcher where their plan needs one */
     matcher *matcher; /* otherwise */
     hints hints;

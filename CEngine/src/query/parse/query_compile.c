@@ -4,7 +4,6 @@
 #include "query/parse/query_compile.h"
 #include "bson/writer.h"
 #include "query/match/regex.h"
-#include "query/parse/implied_tests.h"
 #include "query/parse/join_spec.h"
 #include "query/parse/selector.h"
 #include "query/parse/subquery_spec.h"

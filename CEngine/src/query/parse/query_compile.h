@@ -6,6 +6,7 @@
 
 #include "bson/document.h"
 #include "query/match/match_context.h"
+#include "query/match/node.h"
 
 /* A validated and compiled query. Immutable: it may be run many times and by many threads; with
  * subqueries only once query_resolve() has been called, and for its snapshot. */
@@ -45,5 +46,22 @@ void query_free(query *q);
 /* query_matches -- whether a document matches the selector; context->status says whether the result
  * is valid. Not of what query_compile() returns: runs make matchers of their own. */
 bool query_matches(const query *q, match_context *context, const uint8_t *doc, size_t size);
+
+/* ---- Implied tests ---- */
+
+/*
+ * What a condition on elements says of the document's paths, for the
+ * planner.
+ */
+
+/*
+ * implied_tests_add -- sets *planned to a tree that selects the same documents as q->root: next to
+ * each $elemMatch and $allMatch are tests that every document passes which satisfies it. Where
+ * {"lines": {"$elemMatch": {"product": 7, "count": {"$gt": 2}}}} holds, so do {"lines.product": 7}
+ * and {"lines.count": {"$gt": 2}}, which have index bounds. The matcher needs none of them.
+ *
+ * It is q->root itself where there is nothing to add. Errors: MEMORY.
+ */
+tansu_status implied_tests_add(query *q, node **planned, tansu_error *error);
 
 #endif

@@ -4,9 +4,9 @@
  * It follows the structure that selector.c gives a selector. The result is flat: its keys may
  * repeat, and the parser joins them by AND. The depth that doc_check() allows bounds the recursion.
  */
-#include "query/parse/reference_paths.h"
 #include "bson/writer.h"
 #include "query/parse/selector.h"
+#include "query/parse/subquery_spec.h"
 #include "util/error.h"
 
 typedef struct expansion {

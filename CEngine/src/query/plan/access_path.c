@@ -11,7 +11,6 @@
  * several paths of a compound index are exact for arrays as well.
  */
 #include "query/match/collation.h"
-#include "query/plan/access_bounds.h"
 #include "query/plan/partial_filter.h"
 #include "query/plan/plan.h"
 

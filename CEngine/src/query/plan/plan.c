@@ -687,8 +687,8 @@ static tansu_status stored_count(void *context, bool *usable, uint64_t *count, t
     return status;
 }
 
-/* is_inside -- for a backlog_counting. Ranges ascend: only the first one that ends after the entry may
- * have it. */
+/* is_inside -- for a backlog_counting. Ranges ascend: only the first one that ends after the entry
+ * may have it. */
 static bool is_inside(const void *context, const uint8_t *entry, uint32_t size) {
     const access_path *a = ((const waiting_count *)context)->access;
     uint32_t low = 0, high = a->range_count;

@@ -1,5 +1,5 @@
 /*
- * query/plan/wildcard_access.c -- access paths of wildcard indexes (index/wildcard.h).
+ * query/plan/wildcard_access.c -- access paths of wildcard indexes (index/definition.h).
  *
  * For one path of a query a wildcard index is an index on that path, with two differences. It has
  * scalars only, so the bounds must not include null and missing, documents and arrays. And whether
@@ -16,7 +16,7 @@
  * the index on `_id`. "**.name" reads the same paths, and has ranges in those that end in the name.
  */
 #include "query/match/collation.h"
-#include "query/plan/access_bounds.h"
+#include "query/plan/plan.h"
 
 #include <stdlib.h>
 

@@ -129,8 +129,8 @@ void worker_note_commit(database *db, uint64_t bytes, uint64_t records, bool syn
 /* A log of fewer bytes is not compacted. */
 #define LOG_LEAST ((uint64_t)1024 * 1024)
 
-/* So many bytes of removed documents request_compaction a compaction. What replaces others is written, and
- * requests one as a segment is sealed. */
+/* So many bytes of removed documents request a compaction. What replaces others is
+ * written, and requests one as a segment is sealed. */
 #define REMOVED_DUE ((uint64_t)16 * 1024 * 1024)
 
 /* How long closing waits for a compaction. */

@@ -38,8 +38,8 @@ void backlog_changes_free(backlog_changes *changes);
 /* backlog_changes_sort -- leaves one change of each document, in the order of record ids. */
 void backlog_changes_sort(backlog_changes *changes);
 
-/* backlog_changes_apply -- makes sorted changes in an index of a collection (0: `_id`, n: indexes[n -
- * 1]), of which `entries` and `multikey` are. After an error they are for tree_discard(). Errors:
+/* backlog_changes_apply -- makes sorted changes in an index of a collection (0: `_id`, n: number
+ * n - 1), of which `entries` and `multikey` are. After an error they are for tree_discard(). Errors:
  * MEMORY, IO, CORRUPT, TOO_LARGE. */
 tansu_status backlog_changes_apply(const backlog_changes *changes, const log *l,
                                    tree_writer *writer, const collection_state *state,
@@ -59,9 +59,9 @@ tansu_status backlog_changes_count(const backlog_changes *changes, const log *l,
 tansu_status backlog_changes_apply_all(backlog_changes *changes, const log *l, tree_writer *writer,
                                        collection_state *state, tansu_error *error);
 
-/* index_backlog_attach -- leaves the changes to the first users of the indexes of a state that is not
- * published yet. Its snapshot gets `epoch`, which is greater than that of any block of its trees.
- * Takes the changes over if it succeeds. Errors: MEMORY. */
+/* index_backlog_attach -- leaves the changes to the first users of the indexes of a state that is
+ * not published yet. Its snapshot gets `epoch`, which is greater than that of any block of its
+ * trees. Takes the changes over if it succeeds. Errors: MEMORY. */
 tansu_status index_backlog_attach(database *db, collection_state *state, backlog_changes *changes,
                                   uint64_t epoch, tansu_error *error);
 

@@ -1,5 +1,6 @@
 /*
- * store/index_backlog/index_backlog.c -- bringing indexes up to date with the log after the checkpoint.
+ * store/index_backlog/index_backlog.c -- bringing indexes up to date with the log after the
+ * checkpoint.
  */
 #include "store/index_backlog/index_backlog.h"
 

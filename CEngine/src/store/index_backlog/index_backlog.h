@@ -1,6 +1,6 @@
 /*
- * store/index_backlog/index_backlog.h -- the part of the log after the checkpoint that indexes do not
- * have yet.
+ * store/index_backlog/index_backlog.h -- the part of the log after the checkpoint that indexes do
+ * not have yet.
  *
  * Recovery brings catalog, counts and location tables up to date, and only notes which documents
  * the log after the checkpoint has changed. An index is brought up to date by whoever uses it

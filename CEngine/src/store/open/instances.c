@@ -1,9 +1,9 @@
 /*
  * store/open/instances.c -- instances of a handle that reads while another process writes.
  *
- * root->instances.current, and the number of calls in each instance, are guarded by the root's mutex. A
- * instance counts one of its own handles for all calls and for being the current one, and the root one
- * for each instance.
+ * root->instances.current, and the number of calls in each instance, are guarded by the root's
+ * mutex. An instance counts one of its own handles for all calls and for being the current one, and
+ * the root one for each instance.
  */
 #include "store/open/instances.h"
 
@@ -32,7 +32,7 @@
  * it reads. */
 #define KEEPS_LEAST ((uint64_t)4 * 1024 * 1024)
 
-/* ---- States ---- */
+/* ---- Instances ---- */
 
 /* close_instance -- an instance that nobody uses any more. */
 static tansu_status close_instance(database *instance, tansu_error *error) {
@@ -43,8 +43,8 @@ static tansu_status close_instance(database *instance, tansu_error *error) {
     return status;
 }
 
-/* install -- makes an instance the current one; NULL: the root has none any more. False when the handle
- * is being closed, and takes no other one. */
+/* install -- makes an instance the current one; NULL: the root has none any more. False when the
+ * handle is being closed, and takes no other one. */
 static bool install(database *root, database *instance) {
     pthread_mutex_lock(&root->mutex);
     database *old = root->instances.current;
@@ -69,8 +69,8 @@ static bool install(database *root, database *instance) {
     return taken;
 }
 
-/* expire -- gives up an instance that keeps too much on the disk, if it is the current one still: its
- * last user frees it. */
+/* expire -- gives up an instance that keeps too much on the disk, if it is the current one still:
+ * its last user frees it. */
 static void expire(database *root, database *instance) {
     pthread_mutex_lock(&root->mutex);
     if (root->instances.current == instance) {
@@ -94,8 +94,8 @@ static tansu_status no_instance(database *root, tansu_error *error) {
     return status;
 }
 
-/* pin -- the current instance, until instances_leave(); NULL when the handle is being closed, or the
- * instance was given up. */
+/* pin -- the current instance, until instances_leave(); NULL when the handle is being closed, or
+ * the instance was given up. */
 static database *pin(database *root) {
     pthread_mutex_lock(&root->mutex);
     database *instance =
@@ -329,8 +329,8 @@ static bool advance(database *instance, uint64_t to) {
     return true;
 }
 
-/* is_large -- whether an instance has so much in memory alone that a newer checkpoint would help, and
- * there is one. */
+/* is_large -- whether an instance has so much in memory alone that a newer checkpoint would help,
+ * and there is one. */
 static bool is_large(struct instances *r, const database *instance) {
     uint64_t dirty = tree_store_dirty(instance->trees),
              bound = instance->options.index_cache_bytes / DIRTY_PART;
@@ -342,8 +342,9 @@ static bool is_large(struct instances *r, const database *instance) {
     return files_stamp_check(instance, NULL) == TANSU_E_BUSY;
 }
 
-/* keeps_much -- whether snapshots of an instance keep more of removed segments than all that it reads:
- * the next one has an instance of its own, and the old ones keep what this one has now, and no more. */
+/* keeps_much -- whether snapshots of an instance keep more of removed segments than all that it
+ * reads: the next one has an instance of its own, and the old ones keep what this one has now, and
+ * no more. */
 static bool keeps_much(const database *instance) {
     return __atomic_load_n(&instance->log->retired, __ATOMIC_RELAXED) >
            log_measure(instance->log).bytes + KEEPS_LEAST;
@@ -441,8 +442,8 @@ tansu_status instances_refresh(database *db, bool *changed, uint64_t *sequence,
 /* ---- What the instances of a reader keep on the disk ---- */
 
 /*
- * An instance is measured again only when the file TAIL says that segments have been removed since, or
- * that another writer has begun, which may have removed some before it counted.
+ * An instance is measured again only when the file TAIL says that segments have been removed since,
+ * or that another writer has begun, which may have removed some before it counted.
  */
 
 /* ---- Measuring ---- */
@@ -512,7 +513,7 @@ void instance_pins_leave(database *root) {
     root->instances.all->entry = NULL;
 }
 
-/* ---- States ---- */
+/* ---- Limits ---- */
 
 /* exceeded -- the error for an instance that keeps too much. */
 static tansu_status exceeded(uint64_t bytes, uint64_t limit, tansu_error *error) {

@@ -2,10 +2,10 @@
  * store/open/instances.h -- a handle that reads while another process writes (allow_writer).
  *
  * What such a handle reads is an opened database of its own, its *instance*. A refresh applies the
- * commits that came since to the instance, as the next snapshot. Where that is not possible any more,
- * or the instance has grown too large, another one is opened from the files, and takes the place of
- * the first. Calls, cursors, transactions and feeds keep the instance that they began with; the last
- * of them frees it.
+ * commits that came since to the instance, as the next snapshot. Where that is not possible any
+ * more, or the instance has grown too large, another one is opened from the files, and takes the
+ * place of the first. Calls, cursors, transactions and feeds keep the instance that they began
+ * with; the last of them frees it.
  *
  * The database behind the handle is the *root*. Of a handle without allow_writer, root and instance
  * are the same.
@@ -83,7 +83,7 @@ struct instances {
     reader_report report;
 };
 
-/* ---- State pins ---- */
+/* ---- Instance pins ---- */
 
 /*
  * What the instances of a reader keep on the disk that nobody else needs:
@@ -95,25 +95,25 @@ struct instances {
 void instance_pins_enter(database *root);
 void instance_pins_leave(database *root);
 
-/* instance_pins_add -- a new instance, which is the root's. Errors: TOO_LARGE (its copy alone exceeds the
- * limit). */
+/* instance_pins_add -- a new instance, which is the root's. Errors: TOO_LARGE (its copy alone
+ * exceeds the limit). */
 tansu_status instance_pins_add(database *root, database *instance, tansu_error *error);
 
 /* instance_pins_remove -- before one that was added is closed. */
 void instance_pins_remove(database *instance);
 
-/* instance_pins_refreshed -- the root's current instance, which the caller is in, has that commit. The
- * mutex of the root's instances is held. */
+/* instance_pins_refreshed -- the root's current instance, which the caller is in, has that commit.
+ * The mutex of the root's instances is held. */
 void instance_pins_refreshed(database *root, database *instance, uint64_t commit);
 
-/* instance_pins_exceeded, snapshot_pins_exceeded -- instance_pins_check() for an instance of a root with
- * instances, and for a snapshot of another database with a limit. */
+/* instance_pins_exceeded, snapshot_pins_exceeded -- instance_pins_check() for an instance of a root
+ * with instances, and for a snapshot of another database with a limit. */
 tansu_status instance_pins_exceeded(database *instance, tansu_error *error);
 tansu_status snapshot_pins_exceeded(database *db, const snapshot *v, tansu_error *error);
 
-/* instance_pins_check -- TOO_LARGE when what an instance keeps on the disk exceeds the limit, or what a
- * snapshot of the writer's process does; `v` NULL: none is held. Without a limit, two comparisons,
- * and for an instance some loads. */
+/* instance_pins_check -- TOO_LARGE when what an instance keeps on the disk exceeds the limit, or
+ * what a snapshot of the writer's process does; `v` NULL: none is held. Without a limit, two
+ * comparisons, and for an instance some loads. */
 static inline tansu_status instance_pins_check(database *instance, const snapshot *v,
                                                tansu_error *error) {
     if (instance->root != instance)

@@ -10,14 +10,13 @@
  * that followed a snapshot lies at or after that snapshot's end. A record that compaction moved
  * there is found to be the same document and skipped.
  */
-#include "store/write_txn/online_index_build.h"
 #include "index/index_build.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/handle.h"
 #include "store/write_lock.h"
-#include "store/write_txn/unique_conflict.h"
 #include "store/write_txn/write_txn.h"
+#include "store/write_txn/write_txn_internal.h"
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/error.h"

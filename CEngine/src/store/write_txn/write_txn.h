@@ -11,6 +11,7 @@
 #define TANSU_STORE_WRITE_TXN_WRITE_TXN_H
 
 #include "index/index_batch.h"
+#include "store/database.h"
 #include "store/pending.h"
 #include "store/read_context.h"
 #include "store/snapshot.h"
@@ -189,7 +190,7 @@ typedef struct index_build_control {
 tansu_status write_txn_index_create(write_txn *wtxn, const char *collection,
                                     index_definition *definition,
                                     const index_build_control *control, tansu_error *error);
-/* write_txn_index_attach -- the same with a tree that was built before (online_index_build.h) and
+/* write_txn_index_attach -- the same with a tree that was built before (below) and
  * holds exactly the entries of the documents as this transaction sees them; there is no index of
  * that name. Takes the tree over when it succeeds, and the definition whatever the result. */
 tansu_status write_txn_index_attach(write_txn *wtxn, const char *collection,
@@ -197,5 +198,20 @@ tansu_status write_txn_index_attach(write_txn *wtxn, const char *collection,
                                     bool multikey, tansu_error *error);
 tansu_status write_txn_index_drop(write_txn *wtxn, const char *collection, const char *name,
                                   tansu_error *error);
+
+/* ---- Building an index while others write ---- */
+
+/*
+ * Creating an index while others continue to write.
+ */
+
+/*
+ * index_build_online -- creates an index in a commit of its own. A collection with more than a few
+ * documents is read as of one commit while others continue writing; only what changed since then is
+ * done with the write lock held. `progress` may be NULL. Takes the definition over. Errors: those
+ * of tansu_index_build().
+ */
+tansu_status index_build_online(database *db, const char *collection, index_definition *definition,
+                                tansu_progress progress, void *context, tansu_error *error);
 
 #endif

@@ -10,7 +10,6 @@
 #include "store/declared_indexes.h"
 #include "store/references/reference_list.h"
 #include "store/timestamps/timestamp_fields.h"
-#include "store/write_txn/unique_conflict.h"
 #include "store/write_txn/write_txn_internal.h"
 #include "util/array.h"
 #include "util/error.h"

@@ -10,7 +10,6 @@
 #include "store/database_internal.h"
 #include "store/index_backlog/index_backlog.h"
 #include "store/timestamps/timestamp_fields.h"
-#include "store/write_txn/unique_conflict.h"
 #include "store/write_txn/write_txn_internal.h"
 #include "util/buffer.h"
 #include "util/clock.h"

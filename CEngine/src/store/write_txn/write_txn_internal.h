@@ -6,6 +6,8 @@
 #define TANSU_STORE_WRITE_TXN_WRITE_TXN_INTERNAL_H
 
 #include "bson/writer.h"
+#include "index/index_build.h"
+#include "store/read_context.h"
 #include "store/write_txn/write_txn.h"
 
 /* write_txn_catalog -- how it changes a tree of its catalog. */
@@ -92,5 +94,22 @@ tansu_status write_txn_add_index(write_txn *wtxn, const char *collection,
                                  tansu_error *error);
 tansu_status write_txn_remove_index(write_txn *wtxn, const char *collection, const char *name,
                                     tansu_error *error);
+
+/* ---- Conflicts in unique indexes ---- */
+
+/*
+ * The error for a value that a unique index already holds.
+ */
+
+/* unique_conflict_error -- NOT_UNIQUE: the context names the index, the message collection and
+ * value, taken from the document that has it. `doc` NULL: the message has no value. */
+tansu_status unique_conflict_error(const char *collection, const index_definition *definition,
+                                   const uint8_t *doc, size_t doc_size, const uint8_t *entry,
+                                   size_t size, tansu_error *error);
+
+/* unique_conflict_of_build -- the same for what index_build() found, in its read context. */
+tansu_status unique_conflict_of_build(const read_context *rctx, const collection_state *collection,
+                                      const index_definition *definition,
+                                      const index_conflict *conflict, tansu_error *error);
 
 #endif
