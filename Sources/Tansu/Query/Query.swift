@@ -25,9 +25,6 @@ extension Database {
         /// Why it cannot run, such as a comparison by order of what is not stored in its order.
         var fault: TansuError?
 
-        /// Names of properties that no document has confirmed yet.
-        var names: [NamingScope] = []
-
         init(
             session: Session, collection: String, codec: DocumentCodec<Element>, filter: BSONDocument,
             hints: BSONDocument
@@ -70,13 +67,11 @@ extension Database {
             }
         }
 
-        /// Checks that what it compares and sorts by is stored in the order of its type, and that properties are where they are
-        /// looked for.
+        /// Checks that what it compares and sorts by is stored in the order of its type.
         ///
         /// - Throws: ``TansuError`` with `.invalidQuery`.
         package func checkOrder() throws {
             if let fault { throw fault }
-            for scope in names { try scope.verify(filter, in: session) }
             try checkJoins()
             var hints = hints
             if isPaged, var order = hints["$orderby"]?.documentValue {
@@ -105,7 +100,7 @@ extension Database {
         func using<Other>(_ codec: DocumentCodec<Other>) -> Database.Query<Other> {
             var query = Database.Query<Other>(
                 session: session, collection: collection, codec: codec, filter: filter, hints: hints)
-            (query.isPaged, query.fault, query.names) = (isPaged, fault, names)
+            (query.isPaged, query.fault) = (isPaged, fault)
             return query
         }
     }
@@ -214,7 +209,6 @@ extension Database.Query {
         var query = self
         query.filter = both
         query.fault = fault ?? other.fault
-        query.names += other.names
         return query
     }
 

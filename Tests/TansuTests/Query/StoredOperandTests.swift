@@ -162,38 +162,6 @@ struct StoredOperandTests {
         }
     }
 
-    @Test("What a query asks in vain of an empty collection is an error once documents show it")
-    func learnedLater() throws {
-        struct Reversed: Codable, Sendable, Identifiable {
-            enum CodingKeys: CodingKey { case id, text }
-            var id: Int
-            var text: String
-
-            init(id: Int, text: String) { (self.id, self.text) = (id, text) }
-
-            init(from decoder: any Decoder) throws {
-                let container = try decoder.container(keyedBy: CodingKeys.self)
-                id = try container.decode(Int.self, forKey: .id)
-                text = String(try container.decode(String.self, forKey: .text).reversed())
-            }
-
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: CodingKeys.self)
-                try container.encode(id, forKey: .id)
-                try container.encode(String(text.reversed()), forKey: .text)
-            }
-        }
-        let all = try Database(.memory).collection("all", of: Reversed.self)
-        let query = try all.find { $0.text == "abc" }
-        let both = try all.find().and { $0.text == "abc" }.limit(5)
-        #expect(try query.count() == 0 && both.all().isEmpty)
-        try all.save(Reversed(id: 1, text: "abc"))
-        for run in [{ try query.count() }, { try both.all().count }, { try all.remove(query) }] as [() throws -> Int] {
-            let error = #expect(throws: TansuError.self) { try run() }
-            #expect(error?.code == .invalidQuery)
-        }
-    }
-
     @Test("Values of types that are stored as arrays are not taken apart in silence")
     func distinctArrays() throws {
         let all = try Database(.memory).collection("all", of: Holder<Duration>.self)

@@ -244,12 +244,9 @@ extension Database.Query {
     func path<Value>(
         of keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Value>>
     ) throws -> String {
-        let names = NamingScope(session, collection, codec.strategies)
-        let root = Database.ElementPath<Element>(path: .success(.document), names: names)
+        let root = Database.ElementPath<Element>(path: .success(.document), names: ownCollection.scope)
         let path = try root[keyPath: keyPath].path.get()
-        let dotted = try FieldPath(keys: path.outer.flatMap { $0 } + path.keys).dotted()
-        try names.verify(filter)
-        return dotted
+        return try FieldPath(keys: path.outer.flatMap { $0 } + path.keys).dotted()
     }
 
     /// The distinct values of a property in the elements of arrays: `distinct(\.lines.product)`.

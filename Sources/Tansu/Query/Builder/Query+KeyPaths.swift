@@ -23,20 +23,12 @@ extension Database.Collection {
     ) throws -> Database.Query<Element> {
         let names = scope
         let filter = try names.coding { try condition(Database.Field(.document, names)).clause.document() }
-        return try find(stored: filter, names)
+        return find(stored: filter)
     }
 
     /// A query for documents that match a filter with its values as they are stored.
     package func find(stored filter: BSONDocument) -> Database.Query<Element> {
         Database.Query(session: session, collection: name, codec: codec, filter: filter, hints: [:])
-    }
-
-    /// The same with the names in the filter, which are compared with documents.
-    func find(stored filter: BSONDocument, _ names: NamingScope) throws -> Database.Query<Element> {
-        try names.verify(filter)
-        var query = find(stored: filter)
-        if !names.isSettled { query.names = [names] }
-        return query
     }
 }
 
@@ -67,10 +59,7 @@ extension Database.Query {
 
     /// The dotted path of a property of the documents.
     func path<Value>(of keyPath: KeyPath<Element, Value>) throws -> String {
-        let names = NamingScope(session, collection, codec.strategies)
-        let path = try names.path(of: keyPath, in: .document).dotted()
-        try names.verify(filter)
-        return path
+        try ownCollection.scope.path(of: keyPath, in: .document).dotted()
     }
 }
 
@@ -269,7 +258,6 @@ extension Database.Collection {
         let names = scope
         let place = try names.path(of: array, in: .document)
         let property = try names.path(of: keyPath, in: place.element)
-        try names.verify([:])
         return try FieldPath(keys: place.keys + property.keys).dotted()
     }
 }

@@ -10,10 +10,10 @@ enum NamingFailure: Error {
     /// The type's coding keys have no case for it.
     case noKey(property: String, owner: any Any.Type)
     /// The keys of the type are no enum, or are those of another type.
-    case foreignKeys(owner: any Any.Type)
+    case foreignKeys(property: String, owner: any Any.Type)
     /// The type that has the property is not stored in fields.
-    case noFields(owner: any Any.Type, StoredForm)
-    /// What is stored is not what the property is.
+    case noFields(property: String, owner: any Any.Type, StoredForm)
+    /// In the sample, what is stored is not what the property is.
     case otherForm([String])
     /// A listed name that no field has.
     case impossibleName
@@ -21,14 +21,13 @@ enum NamingFailure: Error {
     case subscripted
 
     /// The error for a key path.
-    func error(_ keyPath: AnyKeyPath) -> TansuError {
-        let root = Swift.type(of: keyPath).rootType
-        let naming =
-            "name it in a StoredFieldNaming conformance of \"\(root)\", or write the query as a document literal"
-        return TansuError(
+    ///
+    /// - Parameter isTop: Whether the root is a whole document.
+    func error(_ keyPath: AnyKeyPath, isTop: Bool) -> TansuError {
+        TansuError(
             .invalidQuery,
-            "The stored name of a property is not known: \(reason(root, keyPath)); "
-                + (remedy(keyPath) ?? naming),
+            "The stored name of a property is not known: \(reason(Swift.type(of: keyPath).rootType, keyPath)); "
+                + remedy(keyPath, isTop),
             context: keyPath.shown)
     }
 
@@ -41,9 +40,9 @@ enum NamingFailure: Error {
         case .ambiguous: "several stored properties of size 0 fit"
         case .unreadable: "the program has no metadata for it"
         case .noKey(let property, let owner): "no coding key of \"\(owner)\" has a case \"\(property)\""
-        case .foreignKeys(let owner):
+        case .foreignKeys(_, let owner):
             "init(from:) of \"\(owner)\" does not begin with an enum of coding keys of its own"
-        case .noFields(let owner, let form): "\"\(owner)\" is not stored in fields: \(form.reason)"
+        case .noFields(_, let owner, let form): "\"\(owner)\" is not stored in fields: \(form.reason)"
         case .otherForm(let keys):
             "no field of the document holds what it reads (\"\(keys.joined(separator: "."))\" holds another value)"
         case .subscripted: "a key path does not say which key of a dictionary it leads to"
@@ -51,11 +50,13 @@ enum NamingFailure: Error {
         }
     }
 
-    /// What to do when it is not to name the property, which would not help.
-    private func remedy(_ keyPath: AnyKeyPath) -> String? {
+    private func remedy(_ keyPath: AnyKeyPath, _ isTop: Bool) -> String {
         let root = Swift.type(of: keyPath).rootType
         switch self {
         case .impossibleName: return "name it \"_id\" there"
+        case .identity: return "compare a property of it, or write the query as a document literal"
+        case .otherForm:
+            return "name it in a StoredFieldNaming conformance of \"\(root)\", or write the query as a document literal"
         case .subscripted:
             return
                 "compare it in find { }, as in { $0.scores[\"a\"] == 1 }, or write the path in a document literal or as text,"
@@ -74,16 +75,16 @@ enum NamingFailure: Error {
             case .value, .elements:
                 return "compare the property whose type is \"\(owner)\" itself, or filter the results in Swift"
             default:
-                return "name it in a StoredFieldNaming conformance of \"\(root)\" (of the protocol that declares it,"
-                    + " where generic code reads it), give \"\(root)\" a querySample (QuerySampleProviding), or write"
-                    + " the query as a document literal"
+                // A conformance cannot name a property of a property.
+                guard owner == root else { return "write its path as text, or the query as a document literal" }
+                return NamingAdvice(keyPath, isTop).text
             }
-        case .noKey, .foreignKeys:
-            return "name it in a StoredFieldNaming conformance of \"\(root)\", give \"\(root)\" a querySample"
-                + " (QuerySampleProviding), or write the query as a document literal"
-        case .noFields(let owner, _):
+        case .noFields(_, let owner, .value), .noFields(_, let owner, .elements):
             return "compare the property whose type is \"\(owner)\" itself, or write the query as a document literal"
-        default: return nil
+        case .noKey(let property, let owner), .foreignKeys(let property, let owner),
+            .noFields(let property, let owner, _):
+            return NamingAdvice(property, of: owner, isTop && owner == root).text
+        case .notEncodable, .ambiguous, .unreadable: return NamingAdvice(keyPath, isTop).text
         }
     }
 
@@ -124,5 +125,66 @@ extension StoredForm {
         case .elements: "it is stored as an array"
         case .unknown(let reason): reason
         }
+    }
+}
+
+/// The conformance to ``StoredFieldNaming`` that names properties of a type whose names are not known.
+private struct NamingAdvice {
+    private let type: any Any.Type
+    /// The properties with their keys; empty when not even the property is known.
+    private let names: [(property: String, key: String?)]
+
+    /// All stored properties to which a key path may lead, of which it says only the type.
+    init(_ keyPath: AnyKeyPath, _ isTop: Bool) {
+        let (root, value) = (Swift.type(of: keyPath).rootType, Swift.type(of: keyPath).valueType)
+        type = root
+        names = RuntimeReflection.properties(of: root).compactMap { property in
+            let name = StoredForm.unwrappedName(property.name)
+            guard property.type == value || name != property.name else { return nil }
+            return (name, Self.key(of: name, property.declaringType, isTop))
+        }
+    }
+
+    /// A property whose key is not known.
+    init(_ property: String, of owner: any Any.Type, _ isTop: Bool) {
+        type = owner
+        let properties = RuntimeReflection.properties(of: owner)
+        let declaringType = properties.first { $0.name == property }?.declaringType ?? owner
+        names = [
+            (property, Self.key(of: property, declaringType, isTop) ?? Self.onlyOtherKey(owner, properties, isTop))
+        ]
+    }
+
+    /// The key of a property in the type that declares it, which a subclass may have in addition to its own.
+    private static func key(of property: String, _ declaringType: any Any.Type, _ isTop: Bool) -> String? {
+        guard case .fields(let keys)? = StoredForm.ofAny(declaringType), keys.mayBelong(to: declaringType) else {
+            return nil
+        }
+        return keys.text(for: property).map { keys.stored($0, isTop: isTop) }
+    }
+
+    /// The only key of a type that is no property's.
+    private static func onlyOtherKey(
+        _ type: any Any.Type, _ properties: [RuntimeReflection.Property], _ isTop: Bool
+    ) -> String? {
+        guard case .fields(let keys)? = StoredForm.ofAny(type), keys.mayBelong(to: type), let texts = keys.texts else {
+            return nil
+        }
+        let others = texts.filter { text in !properties.contains { $0.name == text.key } }
+        return others.count == 1 ? others.first.map { keys.stored($0.value, isTop: isTop) } : nil
+    }
+
+    var text: String {
+        let name = SwiftKeyPath.name(of: type) ?? "\(type)"
+        let known = names.map { "\\.\($0.property): \($0.key.map { "\"\($0)\"" } ?? "\"<its key in the document>\"")" }
+        let list = known.isEmpty ? "\\.<property>: \"<its key in the document>\"" : known.joined(separator: ", ")
+        return (type is AnyObject.Type ? "declare it or its class final; if it is, " : "")
+            + "write the query as a document literal, give \"\(type)\" a querySample (QuerySampleProviding), or add this"
+            + " conformance (that of the protocol that declares it, where generic code reads it):\n"
+                + """
+                extension \(name): StoredFieldNaming {
+                    static var storedFieldNames: [PartialKeyPath<\(name)>: String] { [\(list)] }
+                }
+                """
     }
 }

@@ -1,47 +1,23 @@
 import Foundation
 
-/// The names in one query: it finds them, and compares those that no real value has confirmed yet with documents of the
-/// collection. After that a query reads no documents to be made.
+/// The names and the values in a query on a collection.
 ///
 /// `@unchecked Sendable`: what changes is under the lock.
 final class NamingScope: @unchecked Sendable {
-    /// How many documents a name is compared with, and how many an unknown one is looked for in.
-    private static let fewDocuments = 4
-    private static let manyDocuments = 32
-
-    private struct Unsettled {
-        let name: StoredName
-        let place: FieldPath
-        let keyPath: AnyKeyPath
-    }
-
-    /// For the names of all scopes: few queries have one that is not settled, and each query has a scope.
+    /// For the dated fields of all scopes: each query has a scope, and few ask for them.
     private static let lock = NSLock()
 
     let session: Session
     /// How the collection stores values.
     let strategies: BSONCodingStrategies
     private let collection: String
-    private var unsettled: [Unsettled] = []
-    private var sawDocuments = false
-    /// The scopes of the collections that the query reaches by references.
-    private var others: [NamingScope] = []
     /// The fields that the engine dates, once they were asked for.
     private var dated: Set<BytewiseText>?
 
-    /// A scope with the documents of a collection.
     init(_ session: Session, _ collection: String, _ strategies: BSONCodingStrategies) {
         self.session = session
         self.collection = collection
         self.strategies = strategies
-    }
-
-    private func documents(_ filter: BSONDocument, _ count: Int, in session: Session) -> [BSONDocument] {
-        // A query that cannot be run fails when it is; and none of this may take long.
-        let hints: BSONDocument = ["$max": BSONValue(count), "$maxTimeMS": 20]
-        var found: [BSONDocument] = []
-        try? session.engine.forEach(filter, hints: hints, in: collection) { found.append($0) }
-        return found
     }
 
     /// The names of another collection, in the same query.
@@ -49,9 +25,7 @@ final class NamingScope: @unchecked Sendable {
     /// - Parameter strategies: How it stores values; as the model says, without them.
     func scope(of collection: String, _ strategies: BSONCodingStrategies? = nil) -> NamingScope {
         let strategies = strategies ?? ReferenceTargets.of(session.database).coding(of: collection)
-        let scope = NamingScope(session, collection, strategies ?? BSONCodingStrategies())
-        Self.lock.withLock { others.append(scope) }
-        return scope
+        return NamingScope(session, collection, strategies ?? BSONCodingStrategies())
     }
 
     /// Whether collections that the query may reach have strategies of their own.
@@ -106,73 +80,21 @@ final class NamingScope: @unchecked Sendable {
     ///
     /// - Throws: ``TansuError`` with `.invalidQuery`.
     func path<Root, Value>(of keyPath: KeyPath<Root, Value>, in place: FieldPath) throws -> FieldPath {
-        try path(of: keyPath, in: place) { try StoredFieldNames.shared.name(of: keyPath, isTop: $0, documents: $1) }
+        try path(of: keyPath, in: place) { try StoredFieldNames.shared.keys(of: keyPath, isTop: $0) }
     }
 
     /// The path of the raw value of the value at a path.
     func rawValuePath<Root: RawRepresentable>(of type: Root.Type, in place: FieldPath) throws -> FieldPath {
-        try path(of: \Root.rawValue, in: place) { isTop, _ in
-            try StoredFieldNames.shared.rawValueName(of: type, isTop: isTop)
-        }
+        try path(of: \Root.rawValue, in: place) { try StoredFieldNames.shared.rawValueKeys(of: type, isTop: $0) }
     }
 
     private func path(
-        of keyPath: AnyKeyPath, in place: FieldPath, _ find: (Bool, () -> [BSONValue]) throws -> StoredName
+        of keyPath: AnyKeyPath, in place: FieldPath, _ find: (Bool) throws -> [String]
     ) throws -> FieldPath {
         do {
-            let name = try find(place.isDocument) {
-                documents([:], Self.manyDocuments, in: session).flatMap { place.values(in: $0) }
-            }
-            if !name.isSettled {
-                Self.lock.withLock { unsettled.append(Unsettled(name: name, place: place, keyPath: keyPath)) }
-            }
-            return place.appending(name.keys)
+            return place.appending(try find(place.isDocument))
         } catch let failure as NamingFailure {
-            throw failure.error(keyPath)
+            throw failure.error(keyPath, isTop: place.isDocument)
         }
-    }
-
-    /// Compares the names that need it with documents that match, which the query would decode anyway; or, when there
-    /// are none, with others.
-    ///
-    /// - Throws: ``TansuError`` with `.invalidQuery`: a property is stored in another form.
-    func verify(_ filter: BSONDocument) throws { try verify(filter, in: session) }
-
-    /// The same in another session.
-    func verify(_ filter: BSONDocument, in session: Session) throws {
-        let (names, others, saw) = Self.lock.withLock { (self.unsettled, self.others, sawDocuments) }
-        for scope in others { try scope.verify([:], in: session) }
-        guard !saw, names.contains(where: { !$0.name.isSettled }) else { return }
-        var found = documents(filter, Self.fewDocuments, in: session)
-        if found.isEmpty && !filter.isEmpty { found = documents([:], Self.fewDocuments, in: session) }
-        for unsettled in names where !unsettled.name.isSettled {
-            do {
-                try unsettled.name.check(found.flatMap { unsettled.place.values(in: $0) })
-            } catch let failure as NamingFailure {
-                throw failure.error(unsettled.keyPath)
-            }
-        }
-        if !found.isEmpty { Self.lock.withLock { sawDocuments = true } }
-    }
-}
-
-extension NamingScope {
-    /// Whether names were compared with documents, or need not be: a query that is kept looks again until there are some.
-    var isSettled: Bool {
-        let (names, others, saw) = Self.lock.withLock { (self.unsettled, self.others, sawDocuments) }
-        return (saw || names.allSatisfy(\.name.isSettled)) && others.allSatisfy(\.isSettled)
-    }
-}
-
-extension FieldPath {
-    /// How many elements of an array stand for all.
-    private static let fewElements = 4
-
-    /// The values at the path in a document; of arrays on the way, the first elements.
-    fileprivate func values(in document: BSONDocument) -> [BSONValue] {
-        let elements = outer.reduce([BSONValue.document(document)]) { values, keys in
-            values.flatMap { $0.value(atKeys: keys)?.arrayValue.map { Array($0.prefix(Self.fewElements)) } ?? [] }
-        }
-        return elements.compactMap { $0.value(atKeys: keys) }
     }
 }

@@ -11,8 +11,7 @@ import Foundation
 /// }
 /// ```
 ///
-/// Properties that are not in the list are found as for any other type. A name in the list is believed: no stored value is
-/// compared with it.
+/// Properties that are not in the list are found as for any other type.
 ///
 /// Generic code reads a property through a protocol, and cannot see where the type stores it. Let the protocol name it:
 ///
@@ -31,161 +30,135 @@ public protocol StoredFieldNaming: AnyIsolation {
 /// Finds where in a document the property of a key path is stored, and caches it for the type and the key path.
 ///
 /// In this order: what the type itself names (``StoredFieldNaming``); the coding key of the stored property that the key
-/// path names; the field that equals the property in the type's own sample (``QuerySampleProviding``); the only field that
-/// equals it in documents of the collection. When none of them is certain, it is an error.
+/// path names; the field that equals the property in the type's own sample (``QuerySampleProviding``). When none of them is
+/// certain, it is an error. No document is read, so that a query means the same whatever is stored.
 ///
-/// No value is made up: code of the type gets its own sample and values of stored documents, and nothing else.
+/// No value is made up: code of the type gets its own sample and nothing else.
 ///
 /// `@unchecked Sendable`: the cache is accessed under the lock only, and has key paths to stored properties, which hold
 /// no values.
 final class StoredFieldNames: @unchecked Sendable {
     static let shared = StoredFieldNames()
 
-    private struct Key: Hashable {
+    private struct Place: Hashable {
         let keyPath: AnyKeyPath
         let isTop: Bool
     }
 
     private let lock = NSLock()
-    private var known: [Key: StoredName] = [:]
+    private var known: [Place: [String]] = [:]
 
-    /// Where a property is stored.
+    /// The keys under which a property is stored, the outermost first; none for the value itself.
     ///
-    /// - Parameters:
-    ///   - isTop: Whether the root is a whole document, in which a property `id` is stored as `_id`.
-    ///   - documents: Stored values of the root, for a name that is not known otherwise.
+    /// - Parameter isTop: Whether the root is a whole document, in which a property `id` is stored as `_id`.
     /// - Throws: ``NamingFailure``.
-    func name<Root, Value>(
-        of keyPath: KeyPath<Root, Value>, isTop: Bool, documents: () -> [BSONValue]
-    ) throws -> StoredName {
+    func keys<Root, Value>(of keyPath: KeyPath<Root, Value>, isTop: Bool) throws -> [String] {
         try cached(keyPath, isTop) {
-            if let name = try Self.declaredName(of: keyPath, isTop) { return StoredName([name], isSettled: true) }
+            if let name = try Self.declaredName(of: keyPath, isTop) { return [name] }
             guard let stored = Root.self as? any Codable.Type else { throw NamingFailure.notCodable }
             guard let read = Value.self as? any Encodable.Type else {
                 // A property that is not stored at all says so.
                 _ = try Self.structuralKeys(of: keyPath, isTop)
                 throw NamingFailure.notEncodable(Value.self)
             }
-            return try Self.find(keyPath, stored, read, isTop, documents)
+            return try Self.find(keyPath, stored, read, isTop)
         }
     }
 
-    /// Where the raw value of a type is stored: it is what the type is stored as, unless that has fields.
+    /// The keys of the raw value of a type: it is what the type is stored as, unless that has fields.
     ///
     /// - Throws: ``NamingFailure``.
-    func rawValueName<Root: RawRepresentable>(of type: Root.Type, isTop: Bool) throws -> StoredName {
-        let keyPath = \Root.rawValue
-        return try cached(keyPath, isTop) {
+    func rawValueKeys<Root: RawRepresentable>(of type: Root.Type, isTop: Bool) throws -> [String] {
+        try cached(\Root.rawValue, isTop) {
             guard let stored = Root.self as? any Codable.Type else { throw NamingFailure.notCodable }
-            guard let read = Root.RawValue.self as? any Encodable.Type else {
-                throw NamingFailure.notEncodable(Root.RawValue.self)
-            }
-            let keys = try Self.key(of: "rawValue", declaredIn: type, StoredForm.of(stored), isTop)
-            return Self.open(keyPath, stored, read, keys, isTop)
+            guard Root.RawValue.self is any Encodable.Type else { throw NamingFailure.notEncodable(Root.RawValue.self) }
+            return try Self.key(of: "rawValue", declaredIn: type, StoredForm.of(stored), isTop)
         }
     }
 
-    private func cached(_ keyPath: AnyKeyPath, _ isTop: Bool, _ find: () throws -> StoredName) throws -> StoredName {
-        let key = Key(keyPath: keyPath, isTop: isTop)
-        if let name = lock.withLock({ known[key] }) { return name }
-        let name = try find()
-        return lock.withLock {
-            // Another thread may have been first; one name counts the evidence.
-            if let first = known[key] { return first }
-            known[key] = name
-            return name
-        }
+    private func cached(_ keyPath: AnyKeyPath, _ isTop: Bool, _ find: () throws -> [String]) throws -> [String] {
+        let place = Place(keyPath: keyPath, isTop: isTop)
+        if let keys = lock.withLock({ known[place] }) { return keys }
+        let keys = try find()
+        lock.withLock { known[place] = keys }
+        return keys
     }
 
     private static func find<Root, Value, Stored: Codable, Read: Encodable>(
-        _ keyPath: KeyPath<Root, Value>, _ stored: Stored.Type, _ read: Read.Type, _ isTop: Bool,
-        _ documents: () -> [BSONValue]
-    ) throws -> StoredName {
-        let sample = ((Root.self as? any QuerySampleProviding.Type)?.querySample as Any?) as? Stored
+        _ keyPath: KeyPath<Root, Value>, _ stored: Stored.Type, _ read: Read.Type, _ isTop: Bool
+    ) throws -> [String] {
+        let sample = SampledProperty(keyPath, stored, read, isTop)
         do {
-            let name = open(keyPath, stored, read, try structuralKeys(of: keyPath, isTop), isTop)
-            if let sample {
-                let evidence = PropertyReader(keyPath, stored, read, isTop).evidence(sample, name.keys)
-                if evidence == .disagrees { throw NamingFailure.otherForm(name.keys) }
-                if evidence == .agrees { return StoredName(name.keys, isSettled: true) }
-            }
-            return name
+            let keys = try structuralKeys(of: keyPath, isTop)
+            if sample?.contradicts(keys) ?? false { throw NamingFailure.otherForm(keys) }
+            return keys
         } catch let failure as NamingFailure {
-            guard failure.maySearch(keyPath) else { throw failure }
-            let reader = PropertyReader(keyPath, stored, read, isTop)
-            if let sample {
-                if let keys = reader.search([sample]).result(values: 1) { return StoredName(keys, isSettled: true) }
-            } else if failure.mayLearn(keyPath) {
-                // One value may be equal by chance.
-                let values = documents().compactMap { reader.decode($0) }
-                if let keys = reader.search(values).result(values: 2) { return StoredName(keys, isSettled: true) }
-            }
-            throw failure
-        }
-    }
-
-    private static func open<Root, Value, Stored: Codable, Read: Encodable>(
-        _ keyPath: KeyPath<Root, Value>, _ stored: Stored.Type, _ read: Read.Type, _ keys: [String], _ isTop: Bool
-    ) -> StoredName {
-        let reader = PropertyReader(keyPath, stored, read, isTop)
-        return StoredName(keys, isSettled: false) { value in
-            reader.decode(value).map { reader.evidence($0, keys) } ?? .none
+            guard failure.mayBeSampled(keyPath), let keys = sample?.keys else { throw failure }
+            return keys
         }
     }
 }
 
 extension NamingFailure {
-    /// Whether real values can show the name: the property is stored, or it can be set, so that it is no mere result of
+    /// Whether a sample can show the name: the property is stored, or it can be set, so that it is no mere result of
     /// others.
-    fileprivate func maySearch<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> Bool {
+    fileprivate func mayBeSampled<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> Bool {
         switch self {
         case .computed, .unreadable: keyPath is WritableKeyPath<Root, Value>
         case .noKey, .foreignKeys, .ambiguous: true
         default: false
         }
     }
-
-    /// Whether documents can show it: a struct's property that can be set may be an alias that differs at times; in a
-    /// class, every property looks like that.
-    fileprivate func mayLearn<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> Bool {
-        if case .computed = self { return Root.self is AnyObject.Type }
-        return true
-    }
 }
 
-/// Reads a property of real values, and where they store it.
-private struct PropertyReader<Root, Value, Stored: Codable, Read: Encodable> {
-    let keyPath: KeyPath<Root, Value>
-    let isTop: Bool
+/// A property of the sample of a type, and the sample as it is stored.
+private struct SampledProperty {
+    private static let deepest = 16
 
-    init(_ keyPath: KeyPath<Root, Value>, _ stored: Stored.Type, _ read: Read.Type, _ isTop: Bool) {
-        self.keyPath = keyPath
-        self.isTop = isTop
-    }
+    private let document: BSONDocument
+    private let property: BSONValue
 
-    /// A stored value; `nil` when it cannot be decoded.
-    func decode(_ value: BSONValue) -> Stored? {
-        guard isTop else { return try? BSONDecoder().decodeValue(Stored.self, from: value) }
-        return value.documentValue.flatMap { try? BSONDecoder().decode(Stored.self, from: $0) }
-    }
-
-    /// The value as it is stored, and the property in it.
-    private func encode(_ value: Stored) -> (BSONValue, BSONValue)? {
-        guard let root = value as? Root, let property = root[keyPath: keyPath] as? Read else { return nil }
+    /// `nil` when the type has no sample, or one that is not stored in fields.
+    init?<Root, Value, Stored: Codable, Read: Encodable>(
+        _ keyPath: KeyPath<Root, Value>, _ stored: Stored.Type, _ read: Read.Type, _ isTop: Bool
+    ) {
+        guard let sample = (Root.self as? any QuerySampleProviding.Type)?.querySample as Any? as? Stored,
+            let root = sample as? Root, let read = root[keyPath: keyPath] as? Read,
+            let property = try? QueryCoding.encoder.encodeValue(read)
+        else { return nil }
         let encoder = QueryCoding.encoder
-        let whole = isTop ? (try? encoder.encode(value)).map(BSONValue.document) : try? encoder.encodeValue(value)
-        guard let whole, let property = try? encoder.encodeValue(property) else { return nil }
-        return (whole, property)
+        let document = isTop ? try? encoder.encode(sample) : try? encoder.encodeValue(sample).documentValue
+        guard let document else { return nil }
+        (self.document, self.property) = (document, property)
     }
 
-    func evidence(_ value: Stored, _ keys: [String]) -> NameEvidence {
-        encode(value).map { NameEvidence($1, $0.value(atKeys: keys)) } ?? .none
+    /// Whether the field that the keys lead to holds something else.
+    ///
+    /// The order of elements and fields may differ, because a Set has none; so of arrays and documents only the kind is
+    /// compared.
+    func contradicts(_ keys: [String]) -> Bool {
+        let field = keys.reduce(BSONValue.document(document) as BSONValue?) { $0?.documentValue?[$1] }
+        switch (property, field) {
+        case (.double(let number), _) where number.isNaN: return false
+        case (_, nil), (_, .null), (.array, .array), (.document, .document): return false
+        case (_, let field?): return property != field
+        }
     }
 
-    func search(_ values: [Stored]) -> NameSearch {
-        values.reduce(into: NameSearch()) { search, value in
-            guard let (whole, property) = encode(value), let document = whole.documentValue else { return }
-            search.narrow(by: document, holding: property)
+    /// The keys of the only field that equals the property; `nil` when there are none or several.
+    var keys: [String]? {
+        guard !property.isNull else { return nil }
+        var found: [[String]] = []
+        collect(document, below: [], into: &found)
+        return found.count == 1 ? found[0] : nil
+    }
+
+    private func collect(_ document: BSONDocument, below path: [String], into found: inout [[String]]) {
+        for (key, value) in document {
+            if value == property { found.append(path + [key]) }
+            if let inner = value.documentValue, path.count < Self.deepest {
+                collect(inner, below: path + [key], into: &found)
+            }
         }
     }
 }
@@ -270,11 +243,12 @@ extension StoredFieldNames {
         switch form {
         case .value where name == "rawValue" && owner is any RawRepresentable.Type: return []
         case .fields(let keys):
-            guard keys.mayBelong(to: type) else { throw NamingFailure.foreignKeys(owner: owner) }
+            guard keys.mayBelong(to: type) else { throw NamingFailure.foreignKeys(property: name, owner: owner) }
             if let text = keys.text(for: name) { return [keys.stored(text, isTop: isTop)] }
             throw keys.texts == nil
-                ? NamingFailure.foreignKeys(owner: owner) : NamingFailure.noKey(property: name, owner: owner)
-        default: throw NamingFailure.noFields(owner: owner, form)
+                ? NamingFailure.foreignKeys(property: name, owner: owner)
+                : NamingFailure.noKey(property: name, owner: owner)
+        default: throw NamingFailure.noFields(property: name, owner: owner, form)
         }
     }
 

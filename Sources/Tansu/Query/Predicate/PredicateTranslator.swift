@@ -89,7 +89,7 @@ extension Database.Collection {
         let filter = try names.coding {
             try predicate.clause(of: [.field(.document, Element.self)], names).document()
         }
-        return try find(stored: filter, names)
+        return find(stored: filter)
     }
 }
 

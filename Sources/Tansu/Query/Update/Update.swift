@@ -21,7 +21,6 @@ extension Database {
         ///   stored, a property is changed twice, or there is no change.
         func document() throws -> UpdateOperations {
             if let failure { throw failure }
-            try names.verify([:])
             guard !operations.isEmpty else {
                 throw TansuError(.invalidQuery, "The update changes nothing; call a method such as set in its closure")
             }

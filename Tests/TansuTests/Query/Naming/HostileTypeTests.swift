@@ -139,36 +139,19 @@ struct HostileTypeTests {
         #expect(try drafts.find { $0.version == 2 && $0.text == "a" && $0.id < 3 }.all().map(\.id) == [2])
     }
 
-    @Test("What is stored in another form than the property has is an error as soon as a value shows it")
-    func otherForm() throws {
-        let shifted = try collection([Shifted]())
-        #expect(try shifted.find { $0.number == 5 }.all().isEmpty)
-        try shifted.save(Shifted(number: 5))
-        #expect(message { _ = try shifted.find { $0.number == 5 } }.contains("no field"))
-        #expect(message { _ = try shifted.find().sorted(by: \.number) }.contains("no field"))
-        #expect(message { _ = try shifted.find().aggregate(.sum(\.number)) }.contains("no field"))
-        #expect(message { _ = try shifted.find(#Predicate { $0.number == 5 }) }.contains("no field"))
-    }
-
-    @Test("Swapped keys are not confused, and keys with other names are learned from stored values only")
+    @Test("Swapped keys are not confused, and keys with other names are not guessed")
     func renaming() throws {
-        let empty = try collection([Renaming]())
-        #expect(try empty.find { $0.first == 1 && $0.second == 2 }.filter == ["second": 1, "first": 2])
-        #expect(message { _ = try empty.find { $0.name == "a" } }.contains("no coding key"))
-        try empty.save(Renaming(name: "a", first: 1, second: 2))
-        #expect(message { _ = try empty.find { $0.name == "a" } }.contains("no coding key"))
-        try empty.save(Renaming(name: "b", first: 1, second: 3))
-        #expect(try empty.find { $0.name == "a" }.filter == ["n": "a"])
-        #expect(message { _ = try empty.find { $0.id == 0 } }.contains("no coding key"))
+        let all = try collection([Renaming]())
+        #expect(try all.find { $0.first == 1 && $0.second == 2 }.filter == ["second": 1, "first": 2])
+        #expect(message { _ = try all.find { $0.name == "a" } }.contains("no coding key"))
+        #expect(message { _ = try all.find { $0.id == 0 } }.contains("no coding key"))
     }
 
     @Test("The keys of another type are not taken for a type's own")
     func flattened() throws {
         let all = try collection([Flattened]())
         #expect(message { _ = try all.find { $0.name == "b" } }.contains("of its own"))
-        for n in 1...3 { try all.save(Flattened(base: .init(name: "a\(n)"), name: "b\(n)", extra: n)) }
-        #expect(try all.find { $0.name == "b2" }.filter == ["title": "b2"])
-        #expect(try all.find { $0.extra == 2 }.all().map(\.name) == ["b2"])
+        #expect(message { _ = try all.find { $0.extra == 2 } }.contains("of its own"))
     }
 
     @Test("Wrapped and observed properties: a sample names them, and else an error says so")
@@ -200,20 +183,15 @@ struct HostileTypeTests {
         #expect(try all.find { $0.size == 2 }.filter == ["size": 2])
     }
 
-    @Test(
-        "Classes: final properties by their keys, others from stored values, inherited and computed ones never guessed")
+    @Test("Classes: final properties by their keys, others, inherited and computed ones never guessed")
     func classes() throws {
-        let empty = try collection([Vehicle]())
-        #expect(try empty.find { $0.wheels == 4 }.filter == ["wheels": 4])
-        #expect(message { _ = try empty.find { $0.name == "a" } }.contains("not final"))
         let vehicles = try collection([Vehicle(name: "a", wheels: 4), Vehicle(name: "b", wheels: 2)])
-        #expect(try vehicles.find { $0.name == "b" }.filter == ["n": "b"])
+        #expect(try vehicles.find { $0.wheels == 4 }.filter == ["wheels": 4])
+        #expect(message { _ = try vehicles.find { $0.name == "a" } }.contains("not final"))
         #expect(message { _ = try vehicles.find { $0.title == "a" } }.contains("computed"))
-        let trucks = try collection([Truck]())
-        #expect(try trucks.find { $0.load == 1 }.filter == ["load": 1])
+        let trucks = try collection((1...3).map { Truck(name: "t\($0)", wheels: $0 + 3, load: $0 * 10) })
+        #expect(try trucks.find { $0.load == 10 }.all().map(\.name) == ["t1"])
         #expect(message { _ = try trucks.find { $0.wheels == 4 } }.contains("of its own"))
-        for n in 1...3 { try trucks.save(Truck(name: "t\(n)", wheels: n + 3, load: n * 10)) }
-        #expect(try trucks.find { $0.wheels == 5 && $0.name == "t2" }.filter == ["wheels": 5, "n": "t2"])
         let bicycles = try collection([Bicycle(name: "a", wheels: 2)])
         #expect(try bicycles.find { $0.wheels == 2 }.filter == ["wheels": 2])
         #expect(message { _ = try bicycles.find { $0.bell == true } }.contains("StoredFieldNaming"))
