@@ -51,11 +51,6 @@ package struct Route: Sendable {
     }
 }
 
-extension HTTPRequest.Method {
-    /// CouchDB's method that copies a document.
-    package static let copy = HTTPRequest.Method("COPY") ?? .options
-}
-
 /// Routes by the parts of their patterns. Text goes before `:name`, and that before `*`.
 struct RouteTree: Sendable {
     struct Match {

@@ -82,11 +82,6 @@ package struct ServerRequest: Sendable {
     package func security() throws -> SecurityObject { try server.security(of: databaseName) }
 }
 
-extension HTTPTypes.HTTPField.Name {
-    /// The method that a POST stands for.
-    static let methodOverride = HTTPTypes.HTTPField.Name("X-HTTP-Method-Override") ?? .from
-}
-
 // MARK: - Body
 
 extension ServerRequest {

@@ -30,8 +30,7 @@ enum ChangesEndpoint {
     }
 
     private static func answer(_ request: ServerRequest, body: BSONDocument?) async throws -> Response {
-        let query = try ChangesQuery(
-            request.query, lastEventID: HTTPField.Name("Last-Event-ID").flatMap { request[$0] })
+        let query = try ChangesQuery(request.query, lastEventID: request[.lastEventID])
         let collection = try request.collection()
         // Changes have an order, which a collection without revisions lacks.
         try await request.database.runWriting { _ in try collection.enable() }

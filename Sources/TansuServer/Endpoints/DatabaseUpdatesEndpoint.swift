@@ -8,8 +8,7 @@ enum DatabaseUpdatesEndpoint {
     static let route = Route("/_db_updates", allow: "GET", access: .serverAdmin, [.get: .init(nil, get)])
 
     @Sendable private static func get(_ request: ServerRequest) async throws -> Response {
-        let query = try ChangesQuery(
-            request.query, lastEventID: HTTPField.Name("Last-Event-ID").flatMap { request[$0] })
+        let query = try ChangesQuery(request.query, lastEventID: request[.lastEventID])
         let updates = request.server.updates
         let (instance, last) = try await updates.position()
         let text = SequenceText(instance: instance)

@@ -55,7 +55,7 @@ enum DocumentEndpoint {
     private static func post(_ request: ServerRequest) async throws -> Response {
         let target = try DocumentTarget(request.rest)
         guard target.attachment == nil else { throw HTTPFailure.methodNotAllowed(AttachmentEndpoint.allow) }
-        guard request[HTTPField.Name("Referer") ?? .accept] != nil else {
+        guard request[.referer] != nil else {
             throw HTTPFailure.badRequest("Referer header required.")
         }
         throw HTTPFailure.notImplemented("Documents are not saved from forms; send JSON with PUT")

@@ -139,7 +139,7 @@ struct DocumentCopying: Sendable {
 
     /// The id and the revision of the document that is written.
     private func destination() throws -> (id: String, parent: WireRevision?) {
-        guard let name = HTTPField.Name("Destination"), let text = request[name] else {
+        guard let text = request[.destination] else {
             throw HTTPFailure.badRequest("Destination header is mandatory for COPY.")
         }
         if text.hasPrefix("http://") || text.hasPrefix("https://") {

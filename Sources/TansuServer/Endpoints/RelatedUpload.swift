@@ -200,7 +200,7 @@ final class AttachmentUploads: Sendable {
             guard count <= limit else { throw HTTPFailure.attachmentTooLarge }
             try writer.write(Array(part.readableBytesView))
         }
-        if let field = HTTPField.Name("Content-MD5"), let expected = request[field],
+        if let expected = request[.contentMD5],
             expected != Data(writer.receivedDigest).base64EncodedString()
         {
             throw HTTPFailure(.badRequest, "content_md5_mismatch", "Possible message corruption.")

@@ -213,9 +213,4 @@ enum UUIDEndpoint {
             ])
     }
 }
-
-extension HTTPField.Name {
-    /// What HTTP/1.0 caches look at.
-    static let pragma = HTTPField.Name("Pragma") ?? .cacheControl
-}
 #endif

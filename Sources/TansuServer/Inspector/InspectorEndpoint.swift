@@ -41,21 +41,13 @@ enum InspectorEndpoint {
 
     /// What keeps documents, whatever is in them, from running as a program with the rights of the user, and other pages from showing
     /// this one as a part of theirs.
-    private static let security: HTTPFields = {
-        var headers: HTTPFields = [
-            .contentSecurityPolicy:
-                "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-            .xContentTypeOptions: "nosniff",
-        ]
-        for (name, value) in [
-            ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
-            ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
-        ] {
-            if let name = HTTPField.Name(name) { headers[name] = value }
-        }
-        return headers
-    }()
+    private static let security: HTTPFields = [
+        .contentSecurityPolicy:
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+            + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        .xContentTypeOptions: "nosniff", .frameOptions: "DENY", .referrerPolicy: "no-referrer",
+        .crossOriginOpenerPolicy: "same-origin", .crossOriginResourcePolicy: "same-origin",
+    ]
 }
 
 /// A file of the inspector page, from the folder `Page`. The files are in the program: it needs no folder next to it.
