@@ -126,7 +126,7 @@ import Testing
                 try people.enableReplication()
                 #expect(try people.revision(of: "x") != nil)
                 #expect(length <= 102)
-            } catch let error as ReplicationError {
+            } catch let error as SyncError {
                 #expect(length > 102 && !error.description.isEmpty)
             } catch let error as TansuError {
                 #expect(length > 102 && error.code == .invalidName, "\(length): \(error)")

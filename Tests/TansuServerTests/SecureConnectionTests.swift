@@ -70,7 +70,7 @@ import Testing
                     with: "https://\(host):\(port)/people", .push, .once, options: options)
                 try await replication.wait()
                 return ""
-            } catch let error as ReplicationError {
+            } catch let error as SyncError {
                 #expect(error.code == .unreachable && !error.description.contains("BoringSSL"))
                 return error.description
             }

@@ -23,7 +23,7 @@ enum SyncLayer {
 
     /// Why a collection is not replicated, or not with that document; nil for other errors.
     static func commandError(_ error: any Error) -> CommandError? {
-        guard let error = error as? ReplicationError else { return nil }
+        guard let error = error as? SyncError else { return nil }
         let (code, status): (String, CommandExitCode) =
             switch error.code {
             case .unreachable: ("UNREACHABLE", .temporary)
@@ -34,8 +34,9 @@ enum SyncLayer {
             case .invalidOptions: ("INVALID_OPTIONS", .usage)
             case .invalidAnswer: ("INVALID_ANSWER", .invalidInput)
             case .corrupt: ("CORRUPT", .corrupt)
-            case .notReplicated, .unusableID, .reservedField, .refused:
-                ("NOT_REPLICABLE", .invalidInput)
+            case .notReplicated, .unusableID, .reservedField, .refused: ("NOT_REPLICABLE", .invalidInput)
+            // Errors of attachments and of remote collections, which no command should meet.
+            default: ("INTERNAL", .software)
             }
         // Swift's name of an option says nothing here.
         let message = error.description.replacing(

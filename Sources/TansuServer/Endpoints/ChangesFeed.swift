@@ -141,7 +141,9 @@ extension ChangesFeed {
 
     /// Runs the closure; false when the database was deleted meanwhile, which ends a feed.
     private func whileThere(_ body: () async throws -> Void) async throws -> Bool {
-        do { try await body() } catch is ReplicationError { return false }
+        do { try await body() } catch let error as SyncError where error.code == .notReplicated {
+            return false
+        }
         return true
     }
 
@@ -155,7 +157,7 @@ extension ChangesFeed {
             } heartbeat: {
                 try await heartbeat()
             }
-        } catch is ReplicationError {
+        } catch let error as SyncError where error.code == .notReplicated {
             // The database was deleted.
             return false
         }

@@ -34,13 +34,13 @@ enum ReplicateEndpoint {
                     user: request.user.name, isContinuous: wanted.mode == .continuous, startTime: Date(),
                     replication: try Replication(source, target, .push, wanted.mode, wanted.options))
             }
-        } catch let error as ReplicationError { throw HTTPFailure.badRequest(error.description) }
+        } catch let error as SyncError { throw HTTPFailure.badRequest(error.description) }
         if wanted.mode == .continuous {
             return .json(.document(["ok": true, "_local_id": .string(id)]), status: .accepted)
         }
         do {
             try await job.replication.wait()
-        } catch let error as ReplicationError {
+        } catch let error as SyncError {
             throw failure(error, wanted)
         }
         return .json(.document(answer(job.replication.reports[0], wanted)))
@@ -62,7 +62,7 @@ enum ReplicateEndpoint {
         do {
             let id = try await wanted.options.checkpointID(source, target)
             return wanted.mode == .continuous ? id + "+continuous" : id
-        } catch let error as ReplicationError { throw HTTPFailure.badRequest(error.description) }
+        } catch let error as SyncError { throw HTTPFailure.badRequest(error.description) }
     }
 
     /// A side that is a database of this server can be used by server admins; others give the URL, and who they are.
@@ -83,7 +83,7 @@ enum ReplicateEndpoint {
         return .collection(collection)
     }
 
-    private static func failure(_ error: ReplicationError, _ wanted: ReplicationRequest) -> HTTPFailure {
+    private static func failure(_ error: SyncError, _ wanted: ReplicationRequest) -> HTTPFailure {
         switch error.code {
         case .noSuchDatabase:
             // The error begins with the side that is missing; the URL of one may begin with that of the other.

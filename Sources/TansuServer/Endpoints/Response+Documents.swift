@@ -95,9 +95,9 @@ extension HTTPFailure {
             throw HTTPFailure(error)
         } catch let error as Mango.QueryError {
             throw HTTPFailure(error)
-        } catch let error as ReplicationError where error.code == .notReplicated {
+        } catch let error as SyncError where error.code == .notReplicated {
             throw HTTPFailure.databaseDoesNotExist
-        } catch let error as ReplicationError where error.code != .corrupt {
+        } catch let error as SyncError where error.code != .corrupt && !error.isOfAttachment {
             throw HTTPFailure(.badRequest, "not_replicable", error.description)
         }
     }

@@ -45,11 +45,11 @@ package struct AttachmentRecords {
 
     /// The files of a document, in the order in which they were added.
     ///
-    /// - Throws: ``AttachmentError`` of code `damaged`.
+    /// - Throws: ``SyncError`` of code `damaged`.
     package func files(of id: BSONValue) throws -> [AttachmentFile] {
         guard let document = try records?.get(id) else { return [] }
         guard case .array(let list)? = document["files"] else {
-            throw AttachmentError(.damaged, "The list of attachments of a document is damaged")
+            throw SyncError(.damaged, "The list of attachments of a document is damaged")
         }
         return try list.map { try AttachmentFile($0.documentValue ?? [:]) }
     }
@@ -93,43 +93,5 @@ package struct AttachmentRecords {
 extension Database.CollectionInfo {
     /// Where the `_id`s lead.
     fileprivate var target: String? { references.first { $0.path == "_id" }?.collection }
-}
-
-/// An error of attachments.
-public struct AttachmentError: Error, Sendable, Hashable {
-    /// The kinds of errors.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// There is no document, or no attachment of that name.
-        case notFound
-        /// A name that begins with `_`, or has a zero byte.
-        case invalidName
-        /// The attachment has more bytes than the caller wants to read into memory.
-        case tooLarge
-        /// The range does not begin inside the attachment.
-        case invalidRange
-        /// Stored bytes are missing or are not what was stored.
-        case damaged
-        /// Bytes that are not gzip, although they were said to be.
-        case invalidEncoding
-        /// The writer of the attachment has ended.
-        case ended
-        /// There is not enough memory to compress or to decompress.
-        case memory
-    }
-
-    /// The kind of error.
-    public let code: Code
-    /// The description of the error.
-    public let message: String
-
-    init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
-}
-
-extension AttachmentError: CustomStringConvertible {
-    /// The message.
-    public var description: String { message }
 }
 #endif

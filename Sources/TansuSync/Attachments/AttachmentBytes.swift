@@ -19,7 +19,7 @@ public struct AttachmentBytes: AsyncSequence, Sendable {
 
     /// Creates the bytes of an attachment of a document or of a revision.
     ///
-    /// - Throws: ``AttachmentError`` of code `notFound` when they are being removed.
+    /// - Throws: ``SyncError`` of code `notFound` when they are being removed.
     package init(
         _ session: Session, _ file: AttachmentFile, range: Range<Int64>? = nil, decoded: Bool = true
     ) throws {
@@ -34,12 +34,12 @@ public struct AttachmentBytes: AsyncSequence, Sendable {
         lease = BlobLeases.of(session.database).acquireToRead(file.blob.bson)
         // The removal may have ended between the snapshot that showed the attachment and the lease.
         guard lease != nil, try session.database.read({ try StoredBlob.find(file.blob, in: $0.session) }) != nil
-        else { throw AttachmentError(.notFound, "The attachment \"\(file.name)\" was removed meanwhile") }
+        else { throw SyncError(.notFound, "The attachment \"\(file.name)\" was removed meanwhile") }
     }
 
     /// Creates the bytes of an attachment of a revision.
     ///
-    /// - Throws: ``AttachmentError`` of code `notFound` when they are being removed.
+    /// - Throws: ``SyncError`` of code `notFound` when they are being removed.
     package init(
         _ database: Database, _ file: AttachmentFile, range: Range<Int64>? = nil, decoded: Bool = true
     ) throws {
@@ -57,7 +57,7 @@ public struct AttachmentBytes: AsyncSequence, Sendable {
 
         /// The next piece; nil at the end.
         ///
-        /// - Throws: ``AttachmentError`` with `.damaged` or `.invalidRange`; ``TansuError``; `CancellationError`.
+        /// - Throws: ``SyncError`` with `.damaged` or `.invalidRange`; ``TansuError``; `CancellationError`.
         public mutating func next() async throws -> [UInt8]? {
             let state = state
             return try await state.bytes.session.runCancellable(.read) { try state.next(in: $0) }
@@ -150,12 +150,12 @@ extension AttachmentFile {
 
     /// Reads the stored form.
     ///
-    /// - Throws: ``AttachmentError`` of code `damaged`.
-    package init(_ document: BSONDocument) throws(AttachmentError) {
+    /// - Throws: ``SyncError`` of code `damaged`.
+    package init(_ document: BSONDocument) throws(SyncError) {
         guard let name = document["name"]?.stringValue, let type = document["type"]?.stringValue,
             let digest = document["digest"]?.stringValue, let length = document["length"]?.int64Value, length >= 0,
             case .binary(let blob)? = document["blob"], let revpos = document["revpos"]?.int64Value
-        else { throw AttachmentError(.damaged, "The description of an attachment is damaged") }
+        else { throw SyncError(.damaged, "The description of an attachment is damaged") }
         self.init(
             name: name, contentType: type, digest: digest, length: length, revpos: Int(revpos),
             encoding: document["encoding"]?.stringValue, encodedLength: document["encodedLength"]?.int64Value,

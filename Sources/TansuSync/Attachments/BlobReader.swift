@@ -22,12 +22,12 @@ struct StoredBlob: Sendable, Hashable {
     }
 
     /// Reads the record; nil for one of a blob that is being written.
-    init?(_ document: BSONDocument) throws(AttachmentError) {
+    init?(_ document: BSONDocument) throws(SyncError) {
         if document["pending"] != nil { return nil }
         guard case .binary(let id)? = document["_id"], let key = document["key"],
             let length = document["length"]?.int64Value, let chunks = document["chunks"]?.int64Value, length >= 0,
             chunks == (length + Int64(BlobLayout.chunkSize) - 1) / Int64(BlobLayout.chunkSize)
-        else { throw AttachmentError(.damaged, "The record of an attachment's bytes is damaged") }
+        else { throw SyncError(.damaged, "The record of an attachment's bytes is damaged") }
         self.init(id: BlobID(bytes: id.bytes), key: key, length: length, chunks: Int(chunks))
     }
 
@@ -39,13 +39,13 @@ struct StoredBlob: Sendable, Hashable {
 
     /// The bytes of a chunk.
     ///
-    /// - Throws: ``AttachmentError`` of code `damaged` when it is missing or has another size than it must have.
+    /// - Throws: ``SyncError`` of code `damaged` when it is missing or has another size than it must have.
     func chunk(_ number: Int, in session: Session) throws -> [UInt8] {
         let id = BlobLayout.chunkID(key, number)
         let size = min(Int64(BlobLayout.chunkSize), length - Int64(number) * Int64(BlobLayout.chunkSize))
         guard case .binary(let data)? = try BlobLayout.collection(BlobLayout.chunks, session).get(id)?["data"],
             Int64(data.bytes.count) == size
-        else { throw AttachmentError(.damaged, "Bytes of an attachment are missing; restore a backup") }
+        else { throw SyncError(.damaged, "Bytes of an attachment are missing; restore a backup") }
         return data.bytes
     }
 
@@ -81,7 +81,7 @@ package struct BlobReader {
     ///   - file: The attachment.
     ///   - range: Which bytes; nil for all.
     ///   - decoded: Whether compressed bytes are decompressed, to which the range then refers.
-    /// - Throws: ``AttachmentError`` of code `damaged` when there are no such bytes, or `invalidRange`.
+    /// - Throws: ``SyncError`` of code `damaged` when there are no such bytes, or `invalidRange`.
     package init(
         in transaction: Database.Transaction, _ file: AttachmentFile, range: Range<Int64>? = nil,
         decoded: Bool = true
@@ -96,7 +96,7 @@ package struct BlobReader {
 
     /// The next bytes, at most 256 KiB; nil at the end.
     ///
-    /// - Throws: ``AttachmentError`` of code `damaged`.
+    /// - Throws: ``SyncError`` of code `damaged`.
     package mutating func next() throws -> [UInt8]? { try cursor.next(in: session) }
 }
 
@@ -112,7 +112,7 @@ struct BlobCursor: Sendable {
 
     init(_ file: AttachmentFile, range: Range<Int64>?, decoded: Bool, in session: Session) throws {
         guard let blob = try StoredBlob.find(file.blob, in: session) else {
-            throw AttachmentError(
+            throw SyncError(
                 .damaged, "The bytes of attachment \"\(file.name)\" are missing; restore a backup")
         }
         self.blob = blob
@@ -127,7 +127,7 @@ struct BlobCursor: Sendable {
         }
         guard range.lowerBound >= 0, range.lowerBound < length || (range.isEmpty && range.lowerBound == length)
         else {
-            throw AttachmentError(
+            throw SyncError(
                 .invalidRange,
                 "The range begins at byte \(range.lowerBound), but the attachment has \(length) bytes")
         }
@@ -164,7 +164,7 @@ struct BlobCursor: Sendable {
             if let bytes = try decompressor?.pull() { return bytes }
             guard chunk < blob.chunks else {
                 guard decompressor?.isAtEnd != false else {
-                    throw AttachmentError(.invalidEncoding, "The bytes of the attachment are not valid gzip")
+                    throw SyncError(.invalidEncoding, "The bytes of the attachment are not valid gzip")
                 }
                 return nil
             }

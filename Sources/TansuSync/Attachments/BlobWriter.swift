@@ -131,7 +131,7 @@ package final class BlobWriter: @unchecked Sendable {
 
     /// Adds bytes.
     ///
-    /// - Throws: ``AttachmentError`` of code `invalidEncoding` when they are not compressed as was said, or of code
+    /// - Throws: ``SyncError`` of code `invalidEncoding` when they are not compressed as was said, or of code
     ///   `tooLarge`; what a commit can throw. Nothing more can be written then.
     package func write(_ bytes: [UInt8]) throws {
         try mayWrite()
@@ -160,7 +160,7 @@ package final class BlobWriter: @unchecked Sendable {
     ///   - revpos: The generation of the revision that adds it.
     ///   - length: The number of bytes before compression, when the bytes were given compressed and it is known.
     /// - Returns: The attachment.
-    /// - Throws: ``AttachmentError`` of code `invalidEncoding` when compressed bytes are not whole, or of another length;
+    /// - Throws: ``SyncError`` of code `invalidEncoding` when compressed bytes are not whole, or of another length;
     ///   what a commit can throw.
     package func finish(name: String = "", revpos: Int = 0, length decoded: Int64? = nil) throws -> AttachmentFile {
         try mayWrite()
@@ -193,8 +193,8 @@ package final class BlobWriter: @unchecked Sendable {
     /// Lets the sweep remove the blob unless a document names it.
     package func release() { blobLease?.release() }
 
-    private func mayWrite() throws(AttachmentError) {
-        guard !hasEnded else { throw AttachmentError(.ended, "The writer of the attachment has ended") }
+    private func mayWrite() throws(SyncError) {
+        guard !hasEnded else { throw SyncError(.ended, "The writer of the attachment has ended") }
     }
 
     private func end() {

@@ -48,14 +48,14 @@ extension Database {
 
         /// The attachments in the order in which they were added.
         ///
-        /// - Throws: ``AttachmentError`` with `.damaged`, ``TansuError``.
+        /// - Throws: ``SyncError`` with `.damaged`, ``TansuError``.
         public func list() throws -> [Attachment] {
             try session.inSnapshot { try files(in: $0).map { Attachment($0) } }
         }
 
         /// The attachment of a name, or nil when there is none.
         ///
-        /// - Throws: ``AttachmentError`` with `.damaged`, ``TansuError``.
+        /// - Throws: ``SyncError`` with `.damaged`, ``TansuError``.
         public func attachment(_ name: String) throws -> Attachment? {
             try list().first { $0.name == name }
         }
@@ -70,7 +70,7 @@ extension Database {
         ///   - name: Its name, which must not begin with `_`.
         ///   - type: Its media type. Types of text are stored compressed.
         /// - Returns: What is known of it.
-        /// - Throws: ``AttachmentError`` with `.notFound` when there is no such document, or `.invalidName`; what a
+        /// - Throws: ``SyncError`` with `.notFound` when there is no such document, or `.invalidName`; what a
         ///   commit can throw.
         @discardableResult
         public func add(
@@ -105,14 +105,14 @@ extension Database {
         ///   - name: Its name.
         ///   - range: Which bytes; nil for all.
         ///   - limit: The most bytes to read.
-        /// - Throws: ``AttachmentError`` with `.notFound`, `.tooLarge`, `.invalidRange` or `.damaged`; ``TansuError``.
+        /// - Throws: ``SyncError`` with `.notFound`, `.tooLarge`, `.invalidRange` or `.damaged`; ``TansuError``.
         public func bytes(
             of name: String, range: Range<Int64>? = nil, limit: Int = 64 << 20
         ) throws -> [UInt8] {
             var bytes: [UInt8] = []
             try forEachPiece(of: name, range: range) { piece in
                 guard bytes.count + piece.count <= limit else {
-                    throw AttachmentError(
+                    throw SyncError(
                         .tooLarge,
                         "Attachment \"\(name)\" has more than \(limit) bytes; raise the limit, or read it in pieces"
                     )
@@ -128,7 +128,7 @@ extension Database {
         ///   - name: Its name.
         ///   - range: Which bytes; nil for all.
         ///   - body: Called with each piece. Its error ends the reading.
-        /// - Throws: ``AttachmentError`` with `.notFound`, `.invalidRange` or `.damaged`; ``TansuError``.
+        /// - Throws: ``SyncError`` with `.notFound`, `.invalidRange` or `.damaged`; ``TansuError``.
         public func forEachPiece(
             of name: String, range: Range<Int64>? = nil, _ body: ([UInt8]) throws -> Void
         ) throws {
@@ -166,7 +166,7 @@ extension Database.DocumentAttachments {
 
     func file(_ name: String, in session: Session) throws -> AttachmentFile {
         guard let file = try files(in: session).first(where: { $0.name == name }) else {
-            throw AttachmentError(.notFound, "The document has no attachment \"\(name)\"")
+            throw SyncError(.notFound, "The document has no attachment \"\(name)\"")
         }
         return file
     }
@@ -174,10 +174,10 @@ extension Database.DocumentAttachments {
     /// Begins to write an attachment of a document that exists.
     func begin(_ name: String, _ type: String) throws -> BlobWriter {
         guard name.utf8.first != UInt8(ascii: "_") else {
-            throw AttachmentError(.invalidName, "The name \"\(name)\" of an attachment begins with \"_\"")
+            throw SyncError(.invalidName, "The name \"\(name)\" of an attachment begins with \"_\"")
         }
         guard !name.utf8.contains(0) else {
-            throw AttachmentError(.invalidName, "The name \"\(name)\" of an attachment has a zero byte")
+            throw SyncError(.invalidName, "The name \"\(name)\" of an attachment has a zero byte")
         }
         try session.inSnapshot { try requireDocument(in: $0) }
         return try BlobWriter(session, contentType: type)
@@ -229,7 +229,7 @@ extension Database.DocumentAttachments {
 
     private func requireDocument(in session: Session) throws {
         guard try BlobLayout.collection(collection, session).get(id) != nil else {
-            throw AttachmentError(.notFound, "The document to attach something to does not exist; save it first")
+            throw SyncError(.notFound, "The document to attach something to does not exist; save it first")
         }
     }
 }
@@ -368,7 +368,7 @@ extension Database.DocumentAttachments {
     /// - Parameters:
     ///   - name: Its name.
     ///   - range: Which bytes; nil for all.
-    /// - Throws: ``AttachmentError`` with `.notFound` or `.damaged`; ``TansuError``; `CancellationError`.
+    /// - Throws: ``SyncError`` with `.notFound` or `.damaged`; ``TansuError``; `CancellationError`.
     public func stream(of name: String, range: Range<Int64>? = nil) async throws -> AttachmentBytes {
         let file = try await session.runCancellable(.read) { try self.file(name, in: $0) }
         return try AttachmentBytes(session, file, range: range)

@@ -20,8 +20,8 @@ package final class GzipStream: @unchecked Sendable {
 
     /// Creates a stream that compresses, or one that decompresses.
     ///
-    /// - Throws: ``AttachmentError`` of code `memory`.
-    package init(compressing: Bool) throws(AttachmentError) {
+    /// - Throws: ``SyncError`` of code `memory`.
+    package init(compressing: Bool) throws(SyncError) {
         compresses = compressing
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -33,7 +33,7 @@ package final class GzipStream: @unchecked Sendable {
             compressing
             ? deflateInit2_(stream, Self.level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, zlibVersion(), size)
             : inflateInit2_(stream, 15 + 16, zlibVersion(), size)
-        guard status == Z_OK else { throw AttachmentError(.memory, "There is no memory to compress an attachment") }
+        guard status == Z_OK else { throw SyncError(.memory, "There is no memory to compress an attachment") }
     }
 
     deinit {
@@ -83,8 +83,8 @@ package final class GzipStream: @unchecked Sendable {
     /// The next decompressed bytes, at most 64 KiB; nil when it needs more bytes or the gzip data has ended. Bytes after the
     /// end must be another member.
     ///
-    /// - Throws: ``AttachmentError`` of code `invalidEncoding` or `memory`.
-    package func pull() throws(AttachmentError) -> [UInt8]? {
+    /// - Throws: ``SyncError`` of code `invalidEncoding` or `memory`.
+    package func pull() throws(SyncError) -> [UInt8]? {
         while true {
             if isAtEnd {
                 guard stream.pointee.avail_in > 0, inflateReset(stream) == Z_OK else { return nil }
@@ -94,8 +94,8 @@ package final class GzipStream: @unchecked Sendable {
             switch inflate(stream, Z_NO_FLUSH) {
             case Z_STREAM_END: isAtEnd = true
             case Z_OK, Z_BUF_ERROR: break
-            case Z_MEM_ERROR: throw AttachmentError(.memory, "There is no memory to decompress an attachment")
-            default: throw AttachmentError(.invalidEncoding, "The bytes of the attachment are not valid gzip")
+            case Z_MEM_ERROR: throw SyncError(.memory, "There is no memory to decompress an attachment")
+            default: throw SyncError(.invalidEncoding, "The bytes of the attachment are not valid gzip")
             }
             let out = taken()
             if !out.isEmpty { return out }
@@ -124,12 +124,12 @@ final class GzipChecker: @unchecked Sendable {
     private var length: Int64 = 0
 
     /// - Parameter limit: The greatest number of decompressed bytes.
-    init(limit: Int64) throws(AttachmentError) {
+    init(limit: Int64) throws(SyncError) {
         stream = try GzipStream(compressing: false)
         self.limit = limit
     }
 
-    /// - Throws: ``AttachmentError`` of code `invalidEncoding` or `tooLarge`.
+    /// - Throws: ``SyncError`` of code `invalidEncoding` or `tooLarge`.
     func read(_ bytes: [UInt8]) throws {
         var start = 0
         while start < bytes.count {
@@ -138,7 +138,7 @@ final class GzipChecker: @unchecked Sendable {
             while let piece = try stream.pull() {
                 length += Int64(piece.count)
                 guard length <= limit else {
-                    throw AttachmentError(
+                    throw SyncError(
                         .tooLarge, "The attachment has more than \(limit) bytes when it is decompressed")
                 }
             }
@@ -147,13 +147,13 @@ final class GzipChecker: @unchecked Sendable {
     }
 
     /// - Parameter expected: What the number of decompressed bytes was said to be.
-    /// - Throws: ``AttachmentError`` of code `invalidEncoding` when the end is missing, or the number is another one.
+    /// - Throws: ``SyncError`` of code `invalidEncoding` when the end is missing, or the number is another one.
     func end(expected: Int64?) throws {
         guard stream.isAtEnd else {
-            throw AttachmentError(.invalidEncoding, "The bytes of the attachment are not whole gzip")
+            throw SyncError(.invalidEncoding, "The bytes of the attachment are not whole gzip")
         }
         guard expected == nil || expected == length else {
-            throw AttachmentError(
+            throw SyncError(
                 .invalidEncoding,
                 "The attachment has \(length) bytes when it is decompressed, not \(expected ?? 0) as was said")
         }

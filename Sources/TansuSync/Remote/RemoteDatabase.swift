@@ -209,7 +209,7 @@ extension ByteStream {
                     stream.feed(Array(waiting.prefix(BlobLayout.chunkSize)))
                     waiting = waiting.dropFirst(BlobLayout.chunkSize)
                 }
-            } catch let error as AttachmentError {
+            } catch let error as SyncError where error.isOfAttachment {
                 throw RemoteFailure.invalidAnswer("Its answer is no valid gzip: \(error.description)")
             }
         }
@@ -265,25 +265,47 @@ package struct RemoteFailure: Error, Sendable {
         }
     }
 
-    /// The error that callers of the library get.
-    package var error: ReplicationError {
-        switch kind {
-        case .noAnswer:
-            return ReplicationError(.unreachable, "There is no answer from \(location): \(reason)")
-        case .untrusted:
-            return ReplicationError(.unreachable, "There is no TLS connection to \(location): \(reason)")
+    /// Whether a status 404 is about the database, not about a document in it.
+    var isOfDatabase: Bool {
+        ["Database does not exist.", "no_db_file"].contains { reason.hasSuffix($0) }
+    }
+}
+
+extension SyncError {
+    /// The error that ends a replication.
+    package init(_ failure: RemoteFailure) {
+        let location = failure.location
+        switch failure.kind {
+        case .noAnswer: self.init(.unreachable, "There is no answer from \(location): \(failure.reason)")
+        case .untrusted: self.init(.unreachable, "There is no TLS connection to \(location): \(failure.reason)")
         case .invalidAnswer:
-            return ReplicationError(.invalidAnswer, "\(location) does not answer like CouchDB: \(reason)")
+            self.init(.invalidAnswer, "\(location) does not answer like CouchDB: \(failure.reason)")
         case .status(let status):
-            let code: ReplicationError.Code =
+            let code: Code =
                 switch status {
                 case 401: .unauthorized
                 case 403: .forbidden
                 case 404: .noSuchDatabase
-                case _ where isTransient: .unreachable
+                case _ where failure.isTransient: .unreachable
                 default: .invalidAnswer
                 }
-            return ReplicationError(code, "\(location) answers \(status): \(reason)")
+            self.init(code, "\(location) answers \(status): \(failure.reason)")
+        }
+    }
+
+    /// The error of a call of a ``RemoteCollection``, where a status can also be about a document or a query.
+    init(remote failure: RemoteFailure) {
+        let error = SyncError(failure)
+        switch failure.status {
+        case 400 where failure.word == "no_usable_index":
+            self.init(.noUsableIndex, "\(error); create an index on the sorted paths with ensureIndex")
+        case 404 where failure.isOfDatabase:
+            self.init(.noSuchDatabase, "\(error); create it with create()")
+        case 404: self.init(.notFound, error.message)
+        case 409: self.init(.conflict, "\(error); read the document again")
+        case 413: self.init(.tooLarge, error.message)
+        case _? where error.code == .invalidAnswer: self.init(.refused, error.message)
+        default: self = error
         }
     }
 }

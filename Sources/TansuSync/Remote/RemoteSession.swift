@@ -81,12 +81,12 @@ actor RemoteSession {
                 && (character.isLetter || character.isNumber || "!#$%&'*+-.^_`|~".contains(character))
         }
         guard !field.name.isEmpty, field.name.utf8.allSatisfy(isName) else {
-            throw ReplicationError(
+            throw SyncError(
                 .invalidOptions,
                 "The credentials have a header with the name \"\(field.name)\", which is no name of one")
         }
         guard !field.value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw ReplicationError(
+            throw SyncError(
                 .invalidOptions,
                 "The credentials for the header \"\(field.name)\" have a character that no header has, such as the end of a "
                     + "line; remove it")

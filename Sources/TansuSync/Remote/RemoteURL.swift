@@ -13,25 +13,25 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads a URL such as `https://user:password@example.org/people`.
     ///
-    /// - Throws: ``ReplicationError`` of code `invalidURL`.
-    package init(_ text: String) throws(ReplicationError) {
+    /// - Throws: ``SyncError`` of code `invalidURL`.
+    package init(_ text: String) throws(SyncError) {
         // A password is not repeated in an error.
         guard var parts = URLComponents(string: text), let scheme = parts.scheme?.asciiLowercased,
             ["http", "https"].contains(scheme), let host = parts.host, !host.isEmpty
         else {
-            throw ReplicationError(
+            throw SyncError(
                 .invalidURL, "A remote database has a URL such as https://example.org/people, which this is not")
         }
         guard parts.port.map({ (1...65_535).contains($0) }) ?? true else {
-            throw ReplicationError(.invalidURL, "The port of the URL of \(host) is not between 1 and 65535")
+            throw SyncError(.invalidURL, "The port of the URL of \(host) is not between 1 and 65535")
         }
         guard parts.query == nil, parts.fragment == nil else {
-            throw ReplicationError(.invalidURL, "The URL of a database on \(host) has no query and no fragment")
+            throw SyncError(.invalidURL, "The URL of a database on \(host) has no query and no fragment")
         }
         var path = parts.percentEncodedPath
         while path.hasSuffix("/") { path.removeLast() }
         guard !path.isEmpty else {
-            throw ReplicationError(
+            throw SyncError(
                 .invalidURL, "The URL of the server \(host) lacks the name of a database, such as /people")
         }
         user = parts.user.map { ($0, parts.password ?? "") }

@@ -40,7 +40,7 @@ extension RemoteCollection {
     ///   - paths: The dotted paths that it sorts documents by, the most significant first, all in one direction.
     ///   - designDocument: The design document that is to have it; a new one when nil.
     ///   - partialFilter: A selector of Mango: other documents are not indexed.
-    /// - Throws: ``RemoteError``; `CancellationError`.
+    /// - Throws: ``SyncError``; `CancellationError`.
     public func ensureIndex(
         _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, designDocument: String? = nil,
         partialFilter: BSONDocument? = nil
@@ -57,14 +57,14 @@ extension RemoteCollection {
     ///   - keys: The dotted paths that it sorts documents by, the most significant first, all in one direction.
     ///   - designDocument: The design document that is to have it; a new one when nil.
     ///   - partialFilter: A selector of Mango: other documents are not indexed.
-    /// - Throws: ``RemoteError``; `CancellationError`.
+    /// - Throws: ``SyncError``; `CancellationError`.
     public func ensureIndex(
         _ name: String? = nil, on keys: [Database.IndexKey], designDocument: String? = nil,
         partialFilter: BSONDocument? = nil
     ) async throws {
         let fields = try keys.map { key -> BSONValue in
             guard let path = QueryTranslation.keys(key.path), Selection.canName(path) else {
-                throw RemoteError(.unsupported, "A server has no index on \"\(key.path)\"")
+                throw SyncError(.unsupported, "A server has no index on \"\(key.path)\"")
             }
             return .document([Selection.path(path): key.direction == .ascending ? "asc" : "desc"])
         }
@@ -82,7 +82,7 @@ extension RemoteCollection {
     ///   - name: Its name; given by the server when `nil`.
     ///   - keyPaths: The properties that it sorts documents by, the most significant first.
     ///   - direction: The direction of all of them.
-    /// - Throws: ``RemoteError``; `TansuError` with `.invalidQuery`: the stored name of a property is not known;
+    /// - Throws: ``SyncError``; `TansuError` with `.invalidQuery`: the stored name of a property is not known;
     ///   `CancellationError`.
     public func ensureIndex<each Value>(
         _ name: String? = nil, on keyPaths: repeat KeyPath<Element, each Value>,
@@ -97,7 +97,7 @@ extension RemoteCollection {
 
     /// The indexes for queries, the one by ids among them.
     ///
-    /// - Throws: ``RemoteError``; `CancellationError`.
+    /// - Throws: ``SyncError``; `CancellationError`.
     public func indexes() async throws -> [RemoteIndex] {
         let answer = try await connection.json("GET", "_index")
         guard case .array(let list)? = answer["indexes"] else {
@@ -111,12 +111,12 @@ extension RemoteCollection {
     /// - Parameters:
     ///   - name: Its name.
     ///   - designDocument: The design document that has it; looked for when nil.
-    /// - Throws: ``RemoteError``, of code `notFound` when there is none; `CancellationError`.
+    /// - Throws: ``SyncError``, of code `notFound` when there is none; `CancellationError`.
     public func dropIndex(_ name: String, designDocument: String? = nil) async throws {
         var owner = designDocument
         if owner == nil { owner = try await indexes().first { $0.name == name }?.designDocument }
         guard var owner else {
-            throw RemoteError(.notFound, "There is no index \"\(name)\" in \(url); list them with indexes()")
+            throw SyncError(.notFound, "There is no index \"\(name)\" in \(url); list them with indexes()")
         }
         if !owner.hasPrefix(DocumentName.designPrefix) { owner = DocumentName.designPrefix + owner }
         let path = "_index/\(RemoteURL.path(ofDocument: owner))/json/\(RemoteURL.encoded(name))"

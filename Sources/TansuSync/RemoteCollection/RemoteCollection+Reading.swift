@@ -10,7 +10,7 @@ extension RemoteCollection {
     /// The document with an id, or `nil` when there is none.
     ///
     /// - Parameter id: Its `_id`.
-    /// - Throws: ``RemoteError``; `DecodingError`; `CancellationError`.
+    /// - Throws: ``SyncError``; `DecodingError`; `CancellationError`.
     @_disfavoredOverload
     public func get(_ id: some DocumentID) async throws -> Element? {
         guard let document = try await document(onServer(id)) else { return nil }
@@ -21,7 +21,7 @@ extension RemoteCollection {
     ///
     /// - Parameter ids: Their `_id`s.
     /// - Returns: The documents in the order of the ids. Ids without a document are left out.
-    /// - Throws: ``RemoteError``; `DecodingError`; `CancellationError`.
+    /// - Throws: ``SyncError``; `DecodingError`; `CancellationError`.
     @_disfavoredOverload
     public func get(ids: some Sequence<some DocumentID>) async throws -> [Element] {
         try await elements(ids.map { try onServer($0) })
@@ -30,7 +30,7 @@ extension RemoteCollection {
     /// The revision of a document; nil when there is no such document.
     ///
     /// - Parameter id: Its `_id`.
-    /// - Throws: ``RemoteError``; `CancellationError`.
+    /// - Throws: ``SyncError``; `CancellationError`.
     @_disfavoredOverload
     public func revision(of id: some DocumentID) async throws -> Revision? {
         guard let text = try await revisionText(onServer(id)) else { return nil }
@@ -94,10 +94,10 @@ extension RemoteCollection {
         return rows
     }
 
-    func invalidAnswer(_ reason: String) -> RemoteError {
+    func invalidAnswer(_ reason: String) -> SyncError {
         var failure = RemoteFailure.invalidAnswer(reason)
         failure.location = url
-        return RemoteError(failure)
+        return SyncError(remote: failure)
     }
 
     func revision(_ text: String?) throws -> Revision {
@@ -112,7 +112,7 @@ extension RemoteCollection where Element: Identifiable, Element.ID: Encodable & 
     /// The value with an id, or `nil` when there is none.
     ///
     /// - Parameter id: Its id, which is stored as `_id`.
-    /// - Throws: ``RemoteError``; `DecodingError`; `CancellationError`.
+    /// - Throws: ``SyncError``; `DecodingError`; `CancellationError`.
     public func get(_ id: Element.ID) async throws -> Element? {
         try await get(local.storedID(id))
     }
@@ -121,7 +121,7 @@ extension RemoteCollection where Element: Identifiable, Element.ID: Encodable & 
     ///
     /// - Parameter ids: Their ids, which are stored as `_id`.
     /// - Returns: The values in the order of the ids. Ids without a document are left out.
-    /// - Throws: ``RemoteError``; `DecodingError`; `CancellationError`.
+    /// - Throws: ``SyncError``; `DecodingError`; `CancellationError`.
     public func get(ids: some Sequence<Element.ID>) async throws -> [Element] {
         try await elements(ids.map { try RemoteIDs.onServer(local.storedID($0)) })
     }
@@ -129,7 +129,7 @@ extension RemoteCollection where Element: Identifiable, Element.ID: Encodable & 
     /// The revision of a value; nil when there is none.
     ///
     /// - Parameter id: Its id, which is stored as `_id`.
-    /// - Throws: ``RemoteError``; `CancellationError`.
+    /// - Throws: ``SyncError``; `CancellationError`.
     public func revision(of id: Element.ID) async throws -> Revision? {
         try await revision(of: local.storedID(id))
     }
@@ -150,7 +150,7 @@ extension RemoteCollection where Element: Identifiable, Element.ID: Encodable & 
     ///
     /// - Parameter id: Its id, which is stored as `_id`.
     /// - Returns: Whether it existed.
-    /// - Throws: ``RemoteError``; `CancellationError`.
+    /// - Throws: ``SyncError``; `CancellationError`.
     @discardableResult
     public func remove(id: Element.ID) async throws -> Bool {
         try await remove(id: local.storedID(id))
@@ -161,7 +161,7 @@ extension RemoteCollection where Element: Identifiable, Element.ID: Encodable & 
     /// - Parameters:
     ///   - id: Its id, which is stored as `_id`.
     ///   - revision: The revision that the caller has.
-    /// - Throws: ``RemoteError``, of code `conflict` when the document was changed or removed since; `CancellationError`.
+    /// - Throws: ``SyncError``, of code `conflict` when the document was changed or removed since; `CancellationError`.
     public func remove(id: Element.ID, revision: Revision) async throws {
         try await remove(id: local.storedID(id), revision: revision)
     }
@@ -251,16 +251,16 @@ enum RemoteIDs {
     }
 
     /// The text that an id is on the server.
-    static func onServer(_ id: BSONValue) throws(RemoteError) -> String {
+    static func onServer(_ id: BSONValue) throws(SyncError) -> String {
         switch id {
         case .string(let text):
             do { try DocumentName.validate(id: text) } catch {
-                throw RemoteError(.unusableID, "The _id \"\(text)\" is invalid: \(error.reason)")
+                throw SyncError(.unusableID, "The _id \"\(text)\" is invalid: \(error.reason)")
             }
             return text
         case .objectID(let id): return id.hexString
         default:
-            throw RemoteError(
+            throw SyncError(
                 .unusableID, "The _id \(id) cannot be on a server; use text or an ObjectId")
         }
     }
@@ -274,7 +274,7 @@ enum RemoteIDs {
 
 extension RemoteCollection {
     /// The text that an id of this side is on the server.
-    func onServer(_ id: some DocumentID) throws(RemoteError) -> String { try RemoteIDs.onServer(local.stored(id)) }
+    func onServer(_ id: some DocumentID) throws(SyncError) -> String { try RemoteIDs.onServer(local.stored(id)) }
 
     /// A document of the server as this side has it.
     func received(_ document: BSONDocument) throws -> BSONDocument {

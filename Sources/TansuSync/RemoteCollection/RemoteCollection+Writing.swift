@@ -19,7 +19,7 @@ extension RemoteCollection {
     ///
     /// - Parameter element: The document. Without an `_id` it gets a new ObjectId.
     /// - Returns: The document's `_id` and its new revision.
-    /// - Throws: ``RemoteError``, of code `conflict` when the document was changed or removed since its revision;
+    /// - Throws: ``SyncError``, of code `conflict` when the document was changed or removed since its revision;
     ///   `EncodingError`; `CancellationError`.
     @discardableResult
     public func save(_ element: Element) async throws -> SavedDocument {
@@ -41,12 +41,12 @@ extension RemoteCollection {
     ///
     /// - Parameter element: The document. Without an `_id` it gets a new ObjectId.
     /// - Returns: The document's `_id` and its revision.
-    /// - Throws: ``RemoteError``, of code `exists` when the `_id` exists; `EncodingError`; `CancellationError`.
+    /// - Throws: ``SyncError``, of code `exists` when the `_id` exists; `EncodingError`; `CancellationError`.
     @discardableResult
     public func insert(_ element: Element) async throws -> SavedDocument {
         var document = try outgoing(element)
         document.fields["_rev"] = nil
-        do { return try await put(document, instead: nil) } catch let error as RemoteError
+        do { return try await put(document, instead: nil) } catch let error as SyncError
             where error.code == .conflict
         { throw exists(document.id) }
     }
@@ -60,7 +60,7 @@ extension RemoteCollection {
     ///   - id: Its `_id`, which must stay the same.
     ///   - body: What to change. It may run several times; its error is rethrown, and nothing is saved.
     /// - Returns: The value after the closure; `nil`, without a call of the closure, when there is no such document.
-    /// - Throws: ``RemoteError``, of code `conflict` when others change it all the time; the closure's error; `TansuError` with
+    /// - Throws: ``SyncError``, of code `conflict` when others change it all the time; the closure's error; `TansuError` with
     ///   `.invalidID` when the closure changed the `_id`; `DecodingError`; `EncodingError`; `CancellationError`.
     @_disfavoredOverload
     @discardableResult
@@ -89,7 +89,7 @@ extension RemoteCollection {
                 guard before["_rev"] != nil else { return element }
                 changed["_rev"] = .string(saved.revision.description)
                 return try self.element(changed)
-            } catch let error as RemoteError where error.code == .conflict { continue }
+            } catch let error as SyncError where error.code == .conflict { continue }
         }
         throw conflict(id)
     }
@@ -108,7 +108,7 @@ extension RemoteCollection {
             fields["_id"] = .string(id)
             if let revision = document["_rev"], revision.stringValue == nil {
                 guard revision.isNull else {
-                    throw RemoteError(.refused, "The _rev of the document \"\(id)\" is no text")
+                    throw SyncError(.refused, "The _rev of the document \"\(id)\" is no text")
                 }
                 fields["_rev"] = nil
             }
@@ -136,7 +136,7 @@ extension RemoteCollection {
                 if !document.hasAttachments { next.fields["_attachments"] = current["_attachments"] }
                 next.fields["_rev"] = current["_rev"]
                 return try await put(next, instead: current["_rev"]?.stringValue)
-            } catch let error as RemoteError where error.code == .conflict { continue }
+            } catch let error as SyncError where error.code == .conflict { continue }
         }
         throw conflict(document.id)
     }
@@ -169,13 +169,13 @@ extension RemoteCollection {
 
     func id(_ text: String) -> BSONValue { RemoteIDs.here(text, areObjectIDs: hasObjectIDs) }
 
-    func conflict(_ id: String) -> RemoteError {
-        RemoteError(
+    func conflict(_ id: String) -> SyncError {
+        SyncError(
             .conflict, "The document \"\(id)\" of \(url) was changed in between; read it again")
     }
 
-    func exists(_ id: String) -> RemoteError {
-        RemoteError(.exists, "The document \"\(id)\" of \(url) exists; choose another _id, or save to replace it")
+    func exists(_ id: String) -> SyncError {
+        SyncError(.exists, "The document \"\(id)\" of \(url) exists; choose another _id, or save to replace it")
     }
 }
 
@@ -186,7 +186,7 @@ extension RemoteCollection {
     ///
     /// - Parameter id: Its `_id`.
     /// - Returns: Whether it existed.
-    /// - Throws: ``RemoteError``, of code `conflict` when others change it all the time; `CancellationError`.
+    /// - Throws: ``SyncError``, of code `conflict` when others change it all the time; `CancellationError`.
     @_disfavoredOverload
     @discardableResult
     public func remove(id: some DocumentID) async throws -> Bool {
@@ -203,7 +203,7 @@ extension RemoteCollection {
     /// - Parameters:
     ///   - id: Its `_id`.
     ///   - revision: The revision that the caller has.
-    /// - Throws: ``RemoteError``, of code `conflict` when the document was changed or removed since; `CancellationError`.
+    /// - Throws: ``SyncError``, of code `conflict` when the document was changed or removed since; `CancellationError`.
     @_disfavoredOverload
     public func remove(id: some DocumentID, revision: Revision) async throws {
         let id = try onServer(id)
@@ -277,7 +277,7 @@ extension RemoteCollection {
                 continue
             }
             guard word == "conflict" else {
-                throw RemoteError(
+                throw SyncError(
                     word == "forbidden" ? .forbidden : .refused,
                     "\(url) does not remove the document \"\(entry.id)\": \(word): "
                         + (row["reason"]?.stringValue ?? "no reason is given"))
@@ -307,7 +307,7 @@ extension RemoteCollection {
 
 extension RemoteCollection {
     /// What became of each of several documents.
-    public typealias SaveResults = [Result<SavedDocument, RemoteError>]
+    public typealias SaveResults = [Result<SavedDocument, SyncError>]
 
     /// About how many documents, and how many bytes, are sent at once.
     private static var batchCount: Int { 500 }
@@ -319,7 +319,7 @@ extension RemoteCollection {
     ///
     /// - Parameter elements: The documents.
     /// - Returns: For each document its `_id` and new revision, or why it was not saved, such as a `conflict`.
-    /// - Throws: ``RemoteError`` when the server does not answer, or refuses all of it: then some may be saved; `EncodingError`;
+    /// - Throws: ``SyncError`` when the server does not answer, or refuses all of it: then some may be saved; `EncodingError`;
     ///   `CancellationError`.
     public func save(_ elements: [Element]) async throws -> SaveResults {
         try await write(elements, isInsert: false)
@@ -357,7 +357,7 @@ extension RemoteCollection {
 
     /// Sends documents with different ids.
     private func send(_ batch: [Outgoing], isInsert: Bool) async throws -> SaveResults {
-        var results = SaveResults(repeating: .failure(RemoteError(.invalidAnswer, "")), count: batch.count)
+        var results = SaveResults(repeating: .failure(SyncError(.invalidAnswer, "")), count: batch.count)
         // The revision of a document of a type with attachments: one by one.
         let isTyped = Element.self != BSONDocument.self
         let alone = batch.indices.filter { isTyped && batch[$0].revision != nil && !batch[$0].hasAttachments }
@@ -369,7 +369,7 @@ extension RemoteCollection {
                     documents[index].fields["_attachments"] = current["_attachments"]
                 }
                 together.append(index)
-            } catch let error as RemoteError where error.isOfDocument { results[index] = .failure(error) }
+            } catch let error as SyncError where error.isOfDocument { results[index] = .failure(error) }
         }
         try await post(documents, together, &results)
         if isInsert {
@@ -383,7 +383,7 @@ extension RemoteCollection {
         // What is there is replaced, as often as it takes.
         for index in batch.indices where batch[index].revision == nil {
             guard case .failure(let error) = results[index], error.code == .conflict else { continue }
-            do { results[index] = .success(try await replace(batch[index])) } catch let error as RemoteError
+            do { results[index] = .success(try await replace(batch[index])) } catch let error as SyncError
                 where error.isOfDocument
             { results[index] = .failure(error) }
         }
@@ -398,7 +398,7 @@ extension RemoteCollection {
         guard answer.status != 413 else {
             guard indices.count > 1 else {
                 results[indices[0]] = .failure(
-                    RemoteError(
+                    SyncError(
                         .tooLarge, "The document \"\(documents[indices[0]].id)\" is larger than \(url) takes"))
                 return
             }
@@ -428,16 +428,11 @@ extension RemoteCollection {
             } else {
                 let reason = row["reason"]?.stringValue ?? "no reason is given"
                 results[index] = .failure(
-                    RemoteError(
+                    SyncError(
                         word == "forbidden" ? .forbidden : word == "unauthorized" ? .unauthorized : .refused,
                         "\(url) does not save the document \"\(document.id)\": \(word): \(reason)"))
             }
         }
     }
-}
-
-extension RemoteError {
-    /// Whether it is about one document, so that others may be saved.
-    var isOfDocument: Bool { [.conflict, .refused, .forbidden, .tooLarge].contains(code) }
 }
 #endif

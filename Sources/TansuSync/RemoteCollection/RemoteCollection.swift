@@ -35,7 +35,7 @@ extension RemoteCollection where Element: Codable {
     ///   - type: What documents are decoded as and encoded from.
     ///   - credentials: How this side shows the server who it is.
     ///   - options: Timeouts, certificates, pages.
-    /// - Throws: ``RemoteError`` of code `invalidURL` or `invalidOptions`; `TansuError`.
+    /// - Throws: ``SyncError`` of code `invalidURL` or `invalidOptions`; `TansuError`.
     public init(
         url: String, of type: Element.Type, credentials: RemoteCredentials = .none,
         options: RemoteOptions = RemoteOptions()
@@ -47,8 +47,7 @@ extension RemoteCollection where Element: Codable {
         url: String, of type: Element.Type, _ credentials: RemoteCredentials = .none,
         _ options: RemoteOptions = RemoteOptions(), _ transport: any HTTPTransport, _ retries: RetryPolicy
     ) throws {
-        let remote: RemoteURL
-        do { remote = try RemoteURL(url) } catch { throw RemoteError(error) }
+        let remote = try RemoteURL(url)
         var retries = retries
         retries.attempts = options.attempts
         connection = RemoteConnection(
@@ -91,7 +90,7 @@ extension RemoteCollection<BSONDocument> {
     ///   - url: The URL of the database, with or without user and password.
     ///   - credentials: How this side shows the server who it is.
     ///   - options: Timeouts, certificates, pages.
-    /// - Throws: ``RemoteError`` of code `invalidURL` or `invalidOptions`; `TansuError`.
+    /// - Throws: ``SyncError`` of code `invalidURL` or `invalidOptions`; `TansuError`.
     public init(
         url: String, credentials: RemoteCredentials = .none, options: RemoteOptions = RemoteOptions()
     ) throws {
@@ -119,7 +118,7 @@ extension RemoteCollection {
     /// Creates the database on the server.
     ///
     /// - Returns: Whether it was created; false when it exists.
-    /// - Throws: ``RemoteError``; `CancellationError`.
+    /// - Throws: ``SyncError``; `CancellationError`.
     @discardableResult
     public func create() async throws -> Bool {
         try await connection.json("PUT", "", accepted: [412]).status != 412
@@ -128,10 +127,10 @@ extension RemoteCollection {
     /// Drops the database on the server, with all of its documents.
     ///
     /// - Returns: Whether it existed.
-    /// - Throws: ``RemoteError``; `CancellationError`.
+    /// - Throws: ``SyncError``; `CancellationError`.
     @discardableResult
     public func drop() async throws -> Bool {
-        do { _ = try await connection.json("DELETE", "") } catch let error as RemoteError
+        do { _ = try await connection.json("DELETE", "") } catch let error as SyncError
             where [.noSuchDatabase, .notFound].contains(error.code)
         { return false }
         return true
@@ -173,16 +172,16 @@ public struct RemoteOptions: Sendable {
     /// The options that a collection has when none are given.
     public init() {}
 
-    func transport() throws(RemoteError) -> ClientTransport {
+    func transport() throws(SyncError) -> ClientTransport {
         guard pageSize > 0, conflictAttempts > 0, timeout > 0, attempts > 0 else {
-            throw RemoteError(
+            throw SyncError(
                 .invalidOptions,
                 "pageSize, conflictAttempts, timeout and attempts of a remote collection are 1 or more")
         }
         var options = Replication.Options()
         options.trustedCertificates = trustedCertificates
         options.timeout = timeout
-        do { return try options.transport() } catch { throw RemoteError(error) }
+        return try options.transport()
     }
 }
 #endif

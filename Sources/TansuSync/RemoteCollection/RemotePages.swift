@@ -81,7 +81,7 @@ struct RemotePages: Sendable {
         bookmark = page.bookmark
         guard let bookmark else { return }
         guard bookmark != knownBookmark else {
-            throw RemoteError(
+            throw SyncError(
                 RemoteFailure.invalidAnswer(
                     "The bookmark \"\(bookmark)\" of its answer leads back to an earlier page"))
         }

@@ -158,7 +158,7 @@ public struct RemoteQuery<Element: Sendable>: Sendable {
 extension RemoteQuery {
     /// All the documents, in an array.
     ///
-    /// - Throws: ``RemoteError``, of code `unsupported` when the server cannot be asked for the query; `TansuError` with
+    /// - Throws: ``SyncError``, of code `unsupported` when the server cannot be asked for the query; `TansuError` with
     ///   `.invalidQuery`; `DecodingError`; `CancellationError`.
     public func all() async throws -> [Element] {
         var elements: [Element] = []
@@ -192,7 +192,7 @@ extension RemoteQuery {
         let request = try RemoteRequest(self)
         let answer = try await collection.connection.json("POST", "_explain", body: request.body)
         guard let document = answer.value.documentValue else {
-            throw RemoteError(.invalidAnswer, "\(collection.url) answers no explanation")
+            throw SyncError(.invalidAnswer, "\(collection.url) answers no explanation")
         }
         return RemoteExplanation(
             request: request.body, document: document, testsHere: request.matcher != nil)

@@ -10,15 +10,15 @@ struct RemoteConnection: Sendable {
     func calling<Result>(_ body: (RemoteDatabase) async throws -> Result) async throws -> Result {
         try Task.checkCancellation()
         do { return try await body(database) } catch let failure as RemoteFailure {
-            throw RemoteError(failure)
-        } catch let error as ReplicationError { throw RemoteError(error) }
+            throw SyncError(remote: failure)
+        }
     }
 
     /// Reads what has come.
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch var failure as RemoteFailure {
             failure.location = database.url.text
-            throw RemoteError(failure)
+            throw SyncError(remote: failure)
         }
     }
 
@@ -110,7 +110,7 @@ struct RemoteRequest: Sendable {
         fields = hints.removeValue(forKey: "$fields")?.documentValue
         let order = hints.removeValue(forKey: "$orderby")?.documentValue ?? [:]
         if let other = hints.first {
-            throw RemoteError(
+            throw SyncError(
                 .unsupported,
                 "The hint \"\(other.key)\" means nothing to a server; leave it out, or name an index with using(index:)"
             )
@@ -120,7 +120,7 @@ struct RemoteRequest: Sendable {
         matcher = filter.isEmpty ? nil : try EngineMatcher(filter)
         isUnconditional = filter.isEmpty && query.mango == nil
         if !query.allowsScan, query.mango == nil, case .all = selection, let scan {
-            throw RemoteError(
+            throw SyncError(
                 .unsupported,
                 "A server cannot be asked for \"\(scan.operation)\""
                     + (scan.location.isEmpty ? "" : " at \"\(scan.location)\"")
@@ -153,7 +153,7 @@ struct RemoteRequest: Sendable {
         }
         if query.mango == nil {
             do { _ = try Mango.Query(body) } catch {
-                throw RemoteError(
+                throw SyncError(
                     .unsupported, "The query is too large for a server: \(error.reason); split it")
             }
         }
@@ -186,10 +186,10 @@ struct RemoteRequest: Sendable {
     ) throws -> [BSONValue] {
         try order.map { path, direction in
             guard let keys = QueryTranslation.keys(path), Selection.canName(keys) else {
-                throw RemoteError(.unsupported, "A server cannot be asked to sort by \"\(path)\"")
+                throw SyncError(.unsupported, "A server cannot be asked to sort by \"\(path)\"")
             }
             guard !isChecked || keys == ["_id"] || selection.requires(keys) else {
-                throw RemoteError(
+                throw SyncError(
                     .unsupported,
                     "A server that sorts by \"\(path)\" leaves out documents without it; add a condition on it, such as "
                         + "[\"\(path)\": [\"$exists\": true]]")

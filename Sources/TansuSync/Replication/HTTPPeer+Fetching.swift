@@ -224,7 +224,7 @@ extension HTTPPeer {
             let received = try await reader.begin()
             // The digest is that of the bytes as they are sent, compressed or not.
             guard received == nil || received == "gzip" else {
-                throw AttachmentError(
+                throw SyncError(
                     .invalidEncoding,
                     "The source sends attachment \"\(found.name)\" compressed in another way than it said")
             }

@@ -77,7 +77,7 @@ extension HTTPPeer {
                 // The server has the ancestor without the bytes.
                 return try await put(revision, knownGeneration: 0)
             }
-        } catch let error as AttachmentError {
+        } catch let error as SyncError where error.isOfAttachment {
             // Damaged at the source, or removed there meanwhile, and then a newer revision follows.
             return error.description
         }
@@ -174,7 +174,7 @@ private final class RelatedUpload: @unchecked Sendable {
         }
         let bytes = try await Self.reading { try await attachment.open() }
         guard bytes.encoding == attachment.encoding else {
-            throw AttachmentError(
+            throw SyncError(
                 .invalidEncoding,
                 "The source sends attachment \"\(attachment.name)\" compressed in another way than it said")
         }
@@ -189,7 +189,7 @@ private final class RelatedUpload: @unchecked Sendable {
         let left = missing - Int64(piece?.count ?? 0)
         // The length of the request is announced already.
         guard left >= 0, piece != nil || left == 0 else {
-            throw AttachmentError(
+            throw SyncError(
                 .damaged,
                 "The source sends another number of bytes of attachment \"\(attachment.name)\" than it said")
         }
@@ -200,7 +200,7 @@ private final class RelatedUpload: @unchecked Sendable {
     /// Reads from the source. What it refuses for good is about the attachment, and no answer of the target.
     private static func reading<Result>(_ body: () async throws -> Result) async throws -> Result {
         do { return try await body() } catch let failure as RemoteFailure where !failure.isTransient {
-            throw AttachmentError(.damaged, "The source does not send an attachment: \(failure.reason)")
+            throw SyncError(.damaged, "The source does not send an attachment: \(failure.reason)")
         }
     }
 }

@@ -154,7 +154,9 @@ package struct LocalPeer: ReplicationPeer {
         }
         for index in rest {
             // Damaged at the source, or removed there meanwhile, and then a newer revision follows.
-            do { reasons[index] = try await writeWithBytes(revisions[index]) } catch let error as AttachmentError {
+            do { reasons[index] = try await writeWithBytes(revisions[index]) } catch let error as SyncError
+                where error.isOfAttachment
+            {
                 reasons[index] = error.description
             } catch let failure as RemoteFailure where !failure.isTransient {
                 reasons[index] = failure.reason

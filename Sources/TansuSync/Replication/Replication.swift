@@ -107,7 +107,7 @@ public final class Replication: Sendable {
     /// Waits until it has ended. A task that is cancelled stops it.
     ///
     /// - Returns: What it did.
-    /// - Throws: ``ReplicationError`` or `TansuError`, if it failed; `CancellationError` if it was stopped before its end.
+    /// - Throws: ``SyncError`` or `TansuError`, if it failed; `CancellationError` if it was stopped before its end.
     @discardableResult
     public func wait() async throws -> Progress {
         await withTaskCancellationHandler {
@@ -147,7 +147,7 @@ extension Database.Collection {
     ///   - mode: When it ends.
     ///   - credentials: How this side shows the server who it is.
     /// - Returns: The replication, which runs as long as it is kept.
-    /// - Throws: ``ReplicationError`` when the URL or an option is invalid or the collection cannot be replicated;
+    /// - Throws: ``SyncError`` when the URL or an option is invalid or the collection cannot be replicated;
     ///   `TansuError`. What goes wrong later is a status of the replication.
     public func replicate(
         with url: String, _ direction: Replication.Direction = .both, _ mode: Replication.Mode = .once,
@@ -166,7 +166,7 @@ extension Database.Collection {
     ///   - direction: Which way documents go.
     ///   - mode: When it ends.
     /// - Returns: The replication, which runs as long as it is kept.
-    /// - Throws: ``ReplicationError`` when an option is invalid or a collection cannot be replicated; `TansuError`.
+    /// - Throws: ``SyncError`` when an option is invalid or a collection cannot be replicated; `TansuError`.
     public func replicate<Other>(
         with other: Database.Collection<Other>, _ direction: Replication.Direction = .both,
         _ mode: Replication.Mode = .once, options: Replication.Options = .init()
@@ -174,7 +174,7 @@ extension Database.Collection {
         let near = try await enableReplication()
         let far = try await other.enableReplication()
         guard near !== far else {
-            throw ReplicationError(.invalidOptions, "Collection \"\(name)\" is not replicated with itself")
+            throw SyncError(.invalidOptions, "Collection \"\(name)\" is not replicated with itself")
         }
         return try Replication(.collection(near), .collection(far), direction, mode, options)
     }
@@ -189,10 +189,10 @@ package enum ReplicationSide: Sendable {
 
     /// Reads a URL.
     ///
-    /// - Throws: ``ReplicationError`` of code `invalidURL`.
+    /// - Throws: ``SyncError`` of code `invalidURL`.
     package static func url(
         _ text: String, credentials: RemoteCredentials = .none
-    ) throws(ReplicationError) -> ReplicationSide { .remote(try RemoteURL(text), credentials) }
+    ) throws(SyncError) -> ReplicationSide { .remote(try RemoteURL(text), credentials) }
 
     /// What distinguishes it from others.
     fileprivate var identity: String {
@@ -214,10 +214,10 @@ extension Replication.Options {
 
     /// The connections to servers.
     ///
-    /// - Throws: ``ReplicationError`` of code `invalidOptions`.
-    func transport() throws(ReplicationError) -> ClientTransport {
+    /// - Throws: ``SyncError`` of code `invalidOptions`.
+    func transport() throws(SyncError) -> ClientTransport {
         guard batchSize > 0, batchBytes > 0, timeout > 0, attempts > 0 else {
-            throw ReplicationError(
+            throw SyncError(
                 .invalidOptions, "batchSize, batchBytes, timeout and attempts of a replication are 1 or more")
         }
         var trusted: [NIOSSLCertificate]?
@@ -226,20 +226,20 @@ extension Replication.Options {
             guard trusted?.isEmpty == false else {
                 let isReadable = FileManager.default.isReadableFile(atPath: trustedCertificates)
                 let fault = isReadable ? "has no PEM certificates" : "cannot be read"
-                throw ReplicationError(.invalidOptions, "The file \"\(trustedCertificates)\" \(fault)")
+                throw SyncError(.invalidOptions, "The file \"\(trustedCertificates)\" \(fault)")
             }
         }
         return ClientTransport(trusted: trusted, timeout: Int64(timeout))
     }
 
     /// The filter as the replicator has it.
-    func replicationFilter() throws(ReplicationError) -> ReplicationFilter {
+    func replicationFilter() throws(SyncError) -> ReplicationFilter {
         switch filter {
         case .all: return .all
         case .ids(let ids): return .ids(Set(ids.map { BytewiseText($0) }))
         case .selector(let selector):
             do { return .selector(try Mango.Selector(selector)) } catch {
-                throw ReplicationError(.invalidOptions, "The selector of a replication is invalid: \(error)")
+                throw SyncError(.invalidOptions, "The selector of a replication is invalid: \(error)")
             }
         }
     }

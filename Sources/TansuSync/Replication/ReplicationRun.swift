@@ -94,7 +94,7 @@ final class ReplicationRun: Sendable {
                 let database = RemoteDatabase(
                     url, credentials: credentials, transport: transport, retries: retries,
                     onRetry: { failure, seconds in
-                        Self.set(.offline(reason: failure.error.description, seconds: seconds), way, state)
+                        Self.set(.offline(reason: SyncError(failure).message, seconds: seconds), way, state)
                     }, onRecovery: { Self.set(.busy, way, state) })
                 remotes.append((isFar, database))
                 let form: WireJSONForm = options.jsonForm == .plain ? .plain : .extended
@@ -161,7 +161,7 @@ final class ReplicationRun: Sendable {
                 // Requests were repeated with growing delays already.
                 let delay = retries.delay(
                     after: failures + min(retries.attempts, 64), atLeast: failure.retryAfter)
-                Self.set(.offline(reason: failure.error.description, seconds: delay), way, state)
+                Self.set(.offline(reason: SyncError(failure).message, seconds: delay), way, state)
                 try await retries.sleep(delay)
                 Self.set(.busy, way, state)
             }
@@ -182,7 +182,7 @@ final class ReplicationRun: Sendable {
     }
 
     private func end(_ error: (any Error)? = nil, _ change: (inout State) -> Void = { _ in }) {
-        let error = (error as? RemoteFailure)?.error ?? error
+        let error = (error as? RemoteFailure).map { SyncError($0) } ?? error
         let readers = state.withLock { state in
             change(&state)
             let progress = state.progress

@@ -12,7 +12,7 @@ extension Database.Collection {
     ///
     /// - Parameter resolver: Decides what becomes of conflicts that another replica brings; without one they are kept.
     /// - Returns: The collection with its revisions. Keep it as long as the resolver is wanted.
-    /// - Throws: ``ReplicationError`` that names the first document that cannot be replicated; `TansuError`.
+    /// - Throws: ``SyncError`` that names the first document that cannot be replicated; `TansuError`.
     @discardableResult
     public func enableReplication(resolver: ConflictResolver? = nil) throws -> ReplicatedCollection {
         try rejectInsideTransaction()
@@ -25,7 +25,7 @@ extension Database.Collection {
 
     /// Switches replication off: removes the revisions and keeps the documents.
     ///
-    /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+    /// - Throws: ``SyncError`` with `.notReplicated`; `TansuError`.
     public func disableReplication() throws {
         try rejectInsideTransaction()
         try ReplicatedCollection.open(name, in: session.database, create: false).switchOff()
@@ -34,7 +34,7 @@ extension Database.Collection {
     /// The revision of a document; nil when there is no such document.
     ///
     /// - Parameter id: Its `_id`.
-    /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+    /// - Throws: ``SyncError`` with `.notReplicated`; `TansuError`.
     @_disfavoredOverload
     public func revision(of id: some DocumentID) throws -> Revision? {
         let id = stored(id)
@@ -50,7 +50,7 @@ extension Database.Collection {
     ///
     /// - Parameter id: Its `_id`.
     /// - Returns: The revisions, the best first, with their fields.
-    /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+    /// - Throws: ``SyncError`` with `.notReplicated`; `TansuError`.
     @_disfavoredOverload
     public func conflicts(of id: some DocumentID) throws -> [RevisionConflict.Side] {
         let id = stored(id)
@@ -68,7 +68,7 @@ extension Database.Collection {
 
     /// The ids of the documents that have conflicts, in the order of their update sequences. An index answers it.
     ///
-    /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+    /// - Throws: ``SyncError`` with `.notReplicated`; `TansuError`.
     public func conflicted() throws -> [BSONValue] {
         try replicated().read { try $0.conflicted() }
     }
@@ -78,7 +78,7 @@ extension Database.Collection {
     /// - Parameters:
     ///   - id: Its `_id`.
     ///   - fields: What the document becomes; as it is now when nil.
-    /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+    /// - Throws: ``SyncError`` with `.notReplicated`; `TansuError`.
     @_disfavoredOverload
     public func resolveConflicts(of id: some DocumentID, with fields: BSONDocument? = nil) throws {
         guard let id = RevisionStore.text(of: stored(id)) else { return }
@@ -87,7 +87,7 @@ extension Database.Collection {
                 try store.resolveConflicts(of: [id]) { _ in fields.map { .merge($0) } ?? .keepWinner }
             }
         } catch DocumentError.refused(let reason) {
-            throw ReplicationError(
+            throw SyncError(
                 .refused, "Collection \"\(name)\" refuses what document \"\(id)\" would become: \(reason)")
         }
     }
@@ -150,14 +150,14 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
     /// The revision of a value; nil when there is no such document.
     ///
     /// - Parameter id: Its id, which is stored as `_id`.
-    /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+    /// - Throws: ``SyncError`` with `.notReplicated`; `TansuError`.
     public func revision(of id: Element.ID) throws -> Revision? { try revision(of: storedID(id)) }
 
     /// The conflicting revisions of a value: what other replicas made of it, without the winner.
     ///
     /// - Parameter id: Its id, which is stored as `_id`.
     /// - Returns: The revisions, the best first, with their fields.
-    /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+    /// - Throws: ``SyncError`` with `.notReplicated`; `TansuError`.
     public func conflicts(of id: Element.ID) throws -> [RevisionConflict.Side] { try conflicts(of: storedID(id)) }
 
     /// Ends all conflicts of a value: its document becomes these fields, the other revisions get tombstones.
@@ -165,7 +165,7 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
     /// - Parameters:
     ///   - id: Its id, which is stored as `_id`.
     ///   - fields: What the document becomes; as it is now when nil.
-    /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+    /// - Throws: ``SyncError`` with `.notReplicated`; `TansuError`.
     public func resolveConflicts(of id: Element.ID, with fields: BSONDocument? = nil) throws {
         try resolveConflicts(of: storedID(id), with: fields)
     }

@@ -62,7 +62,9 @@ extension RevisionStore {
                         do { return try resolver(conflict) } catch { throw ResolverFailure() }
                     }
                 }
-            } catch let error where error is ResolverFailure || error is DocumentError || error is ReplicationError {
+            } catch let error where error is ResolverFailure || error is DocumentError {
+                state = former
+            } catch let error as SyncError where !error.isOfAttachment {
                 state = former
             }
         }

@@ -42,7 +42,7 @@ package struct DocumentRecord: Sendable {
         // In the order in which document() writes them.
         (id, sequence, tree, digest, isObjectID, hasFiles) = try document.withOrderedFields { fields in
             guard let id = fields.value("_id")?.stringValue, let sequence = fields.value("seq")?.int64Value else {
-                throw ReplicationError(.corrupt, "A record of revisions lacks fields: \(document)")
+                throw SyncError(.corrupt, "A record of revisions lacks fields: \(document)")
             }
             let tree = try RevisionTree(version: fields.value("v"), nodes: fields.value("nodes"))
             _ = fields.value("deleted")
@@ -54,7 +54,7 @@ package struct DocumentRecord: Sendable {
             return (id, sequence, tree, digest, isObjectID, hasFiles)
         }
         guard let leaf = tree.winner else {
-            throw ReplicationError(.corrupt, "The record of document \"\(id)\" has no revisions")
+            throw SyncError(.corrupt, "The record of document \"\(id)\" has no revisions")
         }
         self.leaf = leaf
         isStored = true

@@ -75,13 +75,13 @@ public final class ReplicatedCollection: Sendable {
     ///   - name: The name of the collection.
     ///   - database: Its database.
     ///   - create: Whether to switch replication on when it is not; that gives each document its first revision.
-    /// - Throws: ``ReplicationError`` with `.notReplicated`, or why the collection cannot be replicated.
+    /// - Throws: ``SyncError`` with `.notReplicated`, or why the collection cannot be replicated.
     package static func open(_ name: String, in database: Database, create: Bool) throws -> ReplicatedCollection {
         let collection = try existing(name, in: database)
         if create {
             try collection.enable()
         } else if try !collection.isReplicated() {
-            throw ReplicationError(
+            throw SyncError(
                 .notReplicated, "Collection \"\(name)\" is not replicated; switch replication on first")
         }
         return collection
@@ -313,7 +313,7 @@ public final class ReplicatedCollection: Sendable {
 
     private func store(_ transaction: Database.Transaction) throws -> RevisionStore {
         guard let document = try transaction.collection(StoreNames.states).get(name) else {
-            throw ReplicationError(.notReplicated, "Collection \"\(name)\" is not replicated any more")
+            throw SyncError(.notReplicated, "Collection \"\(name)\" is not replicated any more")
         }
         let store = try RevisionStore(transaction, name, StoreState(document))
         store.definitions = definitions
@@ -363,7 +363,7 @@ public final class ReplicatedCollection: Sendable {
 
     /// Refuses a document that was saved with an id which cannot be on the wire. The server leaves such documents out; an app is told.
     ///
-    /// - Throws: ``ReplicationError`` that names the document.
+    /// - Throws: ``SyncError`` that names the document.
     func rejectOtherIDs() throws {
         let mayHaveSome = try follower.withLock { follower in
             try poll(&follower, since: savedPosition)
@@ -420,7 +420,7 @@ public final class ReplicatedCollection: Sendable {
     private func rejectIfEnded() throws {
         try settleEnd()
         guard isDropped else { return }
-        throw ReplicationError(.notReplicated, "Collection \"\(name)\" is not replicated any more")
+        throw SyncError(.notReplicated, "Collection \"\(name)\" is not replicated any more")
     }
 
     /// How far the change stream was followed; 0 when all documents have to be looked at.
@@ -537,7 +537,7 @@ public final class ReplicatedCollection: Sendable {
 extension ReplicatedCollection {
     /// Checks a document before it is saved without the layer, which would find out too late.
     ///
-    /// - Throws: ``ReplicationError`` when a replicated collection cannot have it. One without an id gets a valid one.
+    /// - Throws: ``SyncError`` when a replicated collection cannot have it. One without an id gets a valid one.
     package static func validate(_ document: BSONDocument, in name: String) throws {
         let id = try document["_id"].map { try RevisionStore.validWireID(of: $0, in: name) }
         try RevisionStore.validate(document, id ?? "new", in: name)

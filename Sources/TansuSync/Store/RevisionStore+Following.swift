@@ -145,10 +145,10 @@ extension RevisionStore {
 
     /// The id on the wire.
     ///
-    /// - Throws: ``ReplicationError`` when it has none.
+    /// - Throws: ``SyncError`` when it has none.
     static func validWireID(of id: BSONValue, in name: String) throws -> String {
         guard let wireID = wireID(of: id) else {
-            throw ReplicationError(
+            throw SyncError(
                 .unusableID,
                 "Collection \"\(name)\" has a document with the id \(id.extendedJSON(.relaxed)); "
                     + "ids of replicated documents are ObjectIds, or text that is not empty and does not begin with \"_\""
@@ -159,8 +159,8 @@ extension RevisionStore {
     }
 
     /// The error for two documents that have one id on the wire.
-    func sameID(_ id: String) -> ReplicationError {
-        ReplicationError(
+    func sameID(_ id: String) -> SyncError {
+        SyncError(
             .unusableID,
             "Collection \"\(name)\" has the document \"\(id)\" twice, as text and as an ObjectId, which are one id "
                 + "on the wire; remove one of them")
@@ -247,7 +247,7 @@ extension RevisionStore {
 
     /// Refuses a document whose id cannot be on the wire.
     ///
-    /// - Throws: ``ReplicationError`` that names it.
+    /// - Throws: ``SyncError`` that names it.
     func rejectOtherIDs() throws {
         var queries: [BSONDocument] = Self.kinds.filter { $0.objectIDValue == nil }.map { least in
             let isOnlyOne = least == .minKey || least == .maxKey || least == ""
@@ -309,7 +309,7 @@ struct StoredDocument {
 extension RevisionStore {
     /// What the collection has of some documents, by their ids on the wire.
     ///
-    /// - Throws: ``ReplicationError`` when an ObjectId and the text of its digits are both there.
+    /// - Throws: ``SyncError`` when an ObjectId and the text of its digits are both there.
     func storedDocuments(ids: [BSONValue]) throws -> [BytewiseText: StoredDocument] {
         guard !ids.isEmpty else { return [:] }
         let found = try documents.get(ids: ids).map { (id: $0["_id"] ?? .null, document: $0) }
@@ -411,7 +411,7 @@ extension RevisionStore {
     static func validate(_ document: BSONDocument, _ id: String, in name: String) throws {
         for (key, _) in document
         where key.utf8.first == UInt8(ascii: "_") && key != "_id" && !DocumentName.isReplicatorMember(key) {
-            throw ReplicationError(
+            throw SyncError(
                 .reservedField,
                 "Document \"\(id)\" of collection \"\(name)\" has the field \"\(key)\"; "
                     + "a replicated document has no other field than \"_id\" that begins with \"_\"")

@@ -210,7 +210,7 @@ extension BSONDocument {
             return
         }
         guard case .binary(let binary) = value else {
-            throw ReplicationError(.corrupt, "The stored body of a revision is no binary value")
+            throw SyncError(.corrupt, "The stored body of a revision is no binary value")
         }
         try self.init(bytes: binary.bytes)
     }
@@ -355,7 +355,7 @@ extension RevisionStore {
 extension LocalDocument {
     fileprivate init(_ document: BSONDocument) throws {
         guard let id = document["_id"]?.stringValue, let revision = document["rev"]?.int64Value else {
-            throw ReplicationError(.corrupt, "A document that is not replicated lacks fields: \(document)")
+            throw SyncError(.corrupt, "A document that is not replicated lacks fields: \(document)")
         }
         self.init(id: id, revision: revision, fields: try BSONDocument(storedBody: document["body"]))
     }

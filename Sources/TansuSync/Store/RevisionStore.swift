@@ -181,7 +181,7 @@ struct StoreState: Sendable {
 
     init(_ document: BSONDocument) throws {
         guard let instance = document["instance"]?.stringValue, let sequence = document["seq"]?.int64Value else {
-            throw ReplicationError(.corrupt, "The document of \"\(StoreNames.states)\" lacks fields: \(document)")
+            throw SyncError(.corrupt, "The document of \"\(StoreNames.states)\" lacks fields: \(document)")
         }
         self.instance = instance
         self.sequence = sequence
@@ -206,48 +206,7 @@ struct StoreState: Sendable {
     }
 }
 
-// MARK: - StoreError
-
-/// Why a collection cannot be replicated, or what is stored of it cannot be used, or why a replication ended.
-public struct ReplicationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What went wrong.
-    public enum Code: String, Sendable, Hashable {
-        /// The collection is not replicated.
-        case notReplicated
-        /// An id is neither text nor an ObjectId, or two documents have the same id on the wire.
-        case unusableID
-        /// A document has a field whose name begins with `_`.
-        case reservedField
-        /// The collection refuses a document, for a unique index for example.
-        case refused
-        /// What the layer has stored is not what it writes.
-        case corrupt
-        /// What should be the URL of a database on a server is none.
-        case invalidURL
-        /// A server does not answer, or says that it cannot now. Later it may.
-        case unreachable
-        /// A server does not accept the credentials.
-        case unauthorized
-        /// A server does not allow what the replication needs.
-        case forbidden
-        /// A server has no such database.
-        case noSuchDatabase
-        /// A server does not answer as the protocol says.
-        case invalidAnswer
-        /// The options of a replication contradict each other.
-        case invalidOptions
-    }
-
-    /// What went wrong.
-    public let code: Code
-    /// What went wrong, where, and what to do.
-    public let description: String
-
-    init(_ code: Code, _ description: String) {
-        self.code = code
-        self.description = description
-    }
-}
+// MARK: - DocumentError
 
 /// Why one document was not saved; the others of its batch are.
 package enum DocumentError: Error, Sendable, Hashable {

@@ -40,7 +40,7 @@ struct RemoteFailureTests {
             { try await people.indexes().count }, { try await people.remove(id: "x") ? 1 : 0 },
             { try await people.remove(["n": 1]) },
         ] as [() async throws -> Int] {
-            let error = await #expect(throws: RemoteError.self) { try await call() }
+            let error = await #expect(throws: SyncError.self) { try await call() }
             // An answer that ends in the middle is asked for again.
             #expect([.invalidAnswer, .unreachable].contains(error?.code))
         }
@@ -57,7 +57,7 @@ struct RemoteFailureTests {
             let docs = (0..<limit).map { "{\"_id\":\"\($0)\"}" }.joined(separator: ",")
             return .answer(200, [], "{\"docs\":[\(docs)],\"bookmark\":\"b\(number % length)\"}")
         }
-        let error = await #expect(throws: RemoteError.self) {
+        let error = await #expect(throws: SyncError.self) {
             var count = 0
             for try await _ in people.find() { count += 1 }
             Issue.record("The result ends after \(count) documents")
@@ -72,7 +72,7 @@ struct RemoteFailureTests {
             let docs = (0..<5_000).map { "{\"_id\":\"\($0)\"}" }.joined(separator: ",")
             return .answer(200, [], "{\"docs\":[\(docs)]}")
         }
-        let error = await #expect(throws: RemoteError.self) { try await greedy.find().all() }
+        let error = await #expect(throws: SyncError.self) { try await greedy.find().all() }
         #expect(error?.code == .invalidAnswer)
         let plain = try Self.people { call, _ in
             guard case .json(let body) = call.body,
@@ -90,7 +90,7 @@ struct RemoteFailureTests {
     @available(macOS 14, *)
     @Test("Statuses are typed errors; passing ones are tried again, so often as the options say")
     func statuses() async throws {
-        let codes: [(Int, RemoteError.Code)] = [
+        let codes: [(Int, SyncError.Code)] = [
             (400, .refused), (401, .unauthorized), (403, .forbidden), (404, .notFound), (413, .tooLarge),
             (409, .conflict), (500, .unreachable), (503, .unreachable), (429, .unreachable),
         ]
@@ -103,7 +103,7 @@ struct RemoteFailureTests {
             let people = try RemoteHost.people(
                 "http://127.0.0.1:1/people", of: BSONDocument.self, through: transport
             ) { $0.attempts = 3 }
-            let error = await #expect(throws: RemoteError.self) { try await people.find().all() }
+            let error = await #expect(throws: SyncError.self) { try await people.find().all() }
             #expect(error?.code == code, "\(status)")
             #expect(calls.withLock { $0 } == (code == .unreachable ? 3 : 1))
         }
@@ -126,7 +126,7 @@ struct RemoteFailureTests {
         options.lockout.delay = .zero
         try await RemoteHost.run(options: options) { host in
             let stranger: RemoteCollection<BSONDocument> = try host.people()
-            let error = await #expect(throws: RemoteError.self) { try await stranger.save(["_id": "x"]) }
+            let error = await #expect(throws: SyncError.self) { try await stranger.save(["_id": "x"]) }
             #expect(error?.code == .unauthorized)
             let anna: RemoteCollection<BSONDocument> = try host.people(
                 credentials: .session("anna", password: "secret"))
@@ -134,13 +134,13 @@ struct RemoteFailureTests {
             #expect(try await anna.count() == 1)
         }
         for url in ["people", "ftp://example.org/people", "https://example.org"] {
-            let error = #expect(throws: RemoteError.self) { try RemoteCollection(url: url) }
+            let error = #expect(throws: SyncError.self) { try RemoteCollection(url: url) }
             #expect(error?.code == .invalidURL)
         }
         var wrong = RemoteOptions()
         wrong.pageSize = 0
         let options2 = wrong
-        let error = #expect(throws: RemoteError.self) {
+        let error = #expect(throws: SyncError.self) {
             try RemoteCollection(url: "https://example.org/people", options: options2)
         }
         #expect(error?.code == .invalidOptions)

@@ -36,7 +36,7 @@ struct RemoteQueryTests {
                     supported += 1
                     #expect(sortedIDs(found) == sortedIDs(local), comment)
                     if round % 5 == 0 { #expect(try await people.count(query) == local.count, comment) }
-                } catch let error as RemoteError where error.code == .unsupported {
+                } catch let error as SyncError where error.code == .unsupported {
                     let found = try await people.find(query).scanning().all()
                     #expect(sortedIDs(found) == sortedIDs(local), comment)
                 }
@@ -147,12 +147,12 @@ struct RemoteQueryTests {
         try await RemoteHost.run { host in
             let people: RemoteCollection<BSONDocument> = try host.people { $0.pageSize = 7 }
             try await host.far.save((0..<40).map { ["_id": .string("\($0)"), "n": .int32(($0 * 17) % 40)] })
-            let unsafe = await #expect(throws: RemoteError.self) {
+            let unsafe = await #expect(throws: SyncError.self) {
                 try await people.find().sorted(by: "n").all()
             }
             #expect(unsafe?.code == .unsupported && unsafe?.description.contains("\"n\"") == true)
             let sorted = people.find(["n": ["$gte": 5]]).sorted(by: "n", .descending)
-            let missing = await #expect(throws: RemoteError.self) { try await sorted.all() }
+            let missing = await #expect(throws: SyncError.self) { try await sorted.all() }
             #expect(missing?.code == .noUsableIndex && missing?.description.contains("ensureIndex") == true)
             try await people.ensureIndex("by_n", on: ["n": .ascending])
             try await people.ensureIndex("by_n", on: ["n": .ascending])
@@ -164,7 +164,7 @@ struct RemoteQueryTests {
             #expect(indexes.map(\.name).contains("by_n"))
             #expect(indexes.first { $0.name == "by_n" }?.keys == [Database.IndexKey("n")])
             try await people.dropIndex("by_n")
-            let gone = await #expect(throws: RemoteError.self) { try await people.dropIndex("by_n") }
+            let gone = await #expect(throws: SyncError.self) { try await people.dropIndex("by_n") }
             #expect(gone?.code == .notFound)
             #expect(try await people.find().sorted(by: "_id").limit(2).all().map { $0["_id"] } == ["0", "1"])
         }
@@ -176,8 +176,8 @@ struct RemoteQueryTests {
         try await RemoteHost.run { host in
             try await host.far.save([["_id": "1", "a": "xyz"], ["_id": "2", "a": 5]])
             let people: RemoteCollection<BSONDocument> = try host.people()
-            func failure(_ query: BSONDocument, _ hints: BSONDocument = [:]) async -> RemoteError? {
-                await #expect(throws: RemoteError.self) { try await people.find(query, hints: hints).all() }
+            func failure(_ query: BSONDocument, _ hints: BSONDocument = [:]) async -> SyncError? {
+                await #expect(throws: SyncError.self) { try await people.find(query, hints: hints).all() }
             }
             let queries: [(BSONDocument, BSONDocument, [String])] = [
                 (["a": ["$not": ["$regex": "x.z"]]], [:], ["\"$not\"", "\"a\""]),

@@ -11,7 +11,7 @@ import Testing
 @Suite("Remote: saving and removing")
 struct RemoteWritingTests {
     /// Why documents were not saved; nil for those that were.
-    private static func codes(_ results: [Result<SavedDocument, RemoteError>]) -> [RemoteError.Code?] {
+    private static func codes(_ results: [Result<SavedDocument, SyncError>]) -> [SyncError.Code?] {
         results.map { result in
             guard case .failure(let error) = result else { return nil }
             return error.code
@@ -30,16 +30,16 @@ struct RemoteWritingTests {
             #expect(second.revision.generation == 2)
             read["n"] = 3
             let old = read
-            let conflict = await #expect(throws: RemoteError.self) { try await people.save(old) }
+            let conflict = await #expect(throws: SyncError.self) { try await people.save(old) }
             #expect(conflict?.code == .conflict && conflict?.description.contains("\"x\"") == true)
             #expect(try await people.get("x")?["n"] == 2)
             read["_rev"] = .string(second.revision.description)
             #expect(try await people.save(read).revision.generation == 3)
 
-            let exists = await #expect(throws: RemoteError.self) { try await people.insert(["_id": "x"]) }
+            let exists = await #expect(throws: SyncError.self) { try await people.insert(["_id": "x"]) }
             #expect(exists?.code == .exists)
             try await people.insert(["_id": "y"])
-            let late = await #expect(throws: RemoteError.self) {
+            let late = await #expect(throws: SyncError.self) {
                 try await people.remove(id: "x", revision: second.revision)
             }
             #expect(late?.code == .conflict)
@@ -49,9 +49,9 @@ struct RemoteWritingTests {
             let made = try await people.save(["n": 1])
             #expect(try await people.get(made.id)?["n"] == 1)
             for bad in [["_id": 5], ["_id": "_x"], ["_id": "z", "_rev": 5]] as [BSONDocument] {
-                await #expect(throws: RemoteError.self) { try await people.save(bad) }
+                await #expect(throws: SyncError.self) { try await people.save(bad) }
             }
-            let refused = await #expect(throws: RemoteError.self) { try await people.save(["_id": "z", "_no": 1]) }
+            let refused = await #expect(throws: SyncError.self) { try await people.save(["_id": "z", "_no": 1]) }
             #expect(refused?.code == .refused)
         }
     }
@@ -116,7 +116,7 @@ struct RemoteWritingTests {
             note.text = "b"
             try await notes.save(note)
             #expect(try await host.far.attachments(of: "n").bytes(of: "file") == [7])
-            let conflict = await #expect(throws: RemoteError.self) { try await notes.save(old) }
+            let conflict = await #expect(throws: SyncError.self) { try await notes.save(old) }
             #expect(conflict?.code == .conflict)
             let results = try await notes.save([old, Note(id: "m", text: "c")])
             #expect((try? results[0].get()) == nil && (try? results[1].get()) != nil)
@@ -185,7 +185,7 @@ struct RemoteWritingTests {
                 { try await people.save(["_id": "x"]).revision.generation }, { try await people.count() },
                 { try await people.remove(id: "x") ? 1 : 0 }, { try await people.indexes().count },
             ] as [() async throws -> Int] {
-                let error = await #expect(throws: RemoteError.self) { try await call() }
+                let error = await #expect(throws: SyncError.self) { try await call() }
                 #expect(error?.code == .noSuchDatabase)
             }
             #expect(try await people.create())

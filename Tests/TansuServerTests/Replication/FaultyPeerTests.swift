@@ -131,7 +131,7 @@ struct FaultyPeerTests {
             // With the random number 0.5 each wait is three quarters of its greatest length.
             #expect(waits.withLock { $0 } == [0.1875, 0.375, 0.75, 1.5, 3, 6, 12])
             for (status, code) in [
-                (401, ReplicationError.Code.unauthorized), (403, .forbidden), (418, .invalidAnswer),
+                (401, SyncError.Code.unauthorized), (403, .forbidden), (418, .invalidAnswer),
             ] {
                 let refusing = Transport(ClientTransport(timeout: 20)) { call, _ in
                     call.endpoint == "_revs_diff" ? .answer(status) : nil
@@ -140,7 +140,7 @@ struct FaultyPeerTests {
                     let report = try await replica.replicate(.push, through: refusing)
                     Issue.record("It was replicated: \(report)")
                 }
-                #expect(failure?.error.code == code)
+                #expect(failure.map { SyncError($0).code } == code)
             }
         }
     }

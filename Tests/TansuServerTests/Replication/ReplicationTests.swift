@@ -104,7 +104,7 @@ struct ReplicationTests {
         try await RemoteReplica.run { replica in
             let missing = replica.url + "_that_are_missing"
             let replication = try await replica.near.replicate(with: missing, .pull, .continuous)
-            let error = await #expect(throws: ReplicationError.self) { _ = try await replication.wait() }
+            let error = await #expect(throws: SyncError.self) { _ = try await replication.wait() }
             #expect(error?.code == .noSuchDatabase && error?.description.contains(missing) == true)
 
             var options = Replication.Options()
@@ -117,14 +117,14 @@ struct ReplicationTests {
             for url in [
                 "people", "ftp://example.org/a", "http://example.org", "http://example.org/?a=b", "http:///a",
             ] {
-                let error = await #expect(throws: ReplicationError.self) {
+                let error = await #expect(throws: SyncError.self) {
                     _ = try await replica.near.replicate(with: url)
                 }
                 #expect(error?.code == .invalidURL)
             }
             options.filter = .selector(["$what": 1])
             let wrong = options
-            let invalid = await #expect(throws: ReplicationError.self) {
+            let invalid = await #expect(throws: SyncError.self) {
                 _ = try await replica.near.replicate(with: replica.url, options: wrong)
             }
             #expect(invalid?.code == .invalidOptions)
@@ -147,7 +147,7 @@ struct ReplicationTests {
         try await a.save(["_id": "later"])
         try await Self.eventually { try await b.get("later") != nil }
         await live.stop()
-        await #expect(throws: ReplicationError.self) { _ = try await a.replicate(with: a) }
+        await #expect(throws: SyncError.self) { _ = try await a.replicate(with: a) }
     }
 }
 #endif

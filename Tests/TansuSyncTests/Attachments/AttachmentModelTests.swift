@@ -50,7 +50,7 @@ struct AttachmentModelTests {
                 let type = ["text/plain", "x/y"].randomElement(using: &random) ?? ""
                 let bytes = contents.randomElement(using: &random) ?? []
                 guard model[id] != nil else {
-                    #expect(throws: AttachmentError.self) { try attachments.add(bytes, name: name, type: type) }
+                    #expect(throws: SyncError.self) { try attachments.add(bytes, name: name, type: type) }
                     return
                 }
                 try attachments.add(bytes, name: name, type: type)
@@ -167,7 +167,7 @@ struct AttachmentModelTests {
                             var read: [UInt8] = []
                             for try await piece in try await other.stream(of: "x") { read += piece }
                             #expect(contents.contains(read))
-                        } catch let error as AttachmentError {
+                        } catch let error as SyncError {
                             #expect(error.code == .notFound)
                         }
                     }

@@ -20,12 +20,12 @@ struct DocumentAttachmentsTests {
         try people.save([["_id": "mike"], ["_id": "anna"]])
     }
 
-    private func code(_ body: () throws -> Void) -> AttachmentError.Code? {
+    private func code(_ body: () throws -> Void) -> SyncError.Code? {
         do {
             try body()
             return nil
         } catch {
-            return (error as? AttachmentError)?.code
+            return (error as? SyncError)?.code
         }
     }
 
@@ -132,7 +132,7 @@ struct DocumentAttachmentsTests {
         #expect(read == bytes)
         iterator = nil
         #expect(try await database.removeUnusedAttachments() == Int64(bytes.count))
-        await #expect(throws: AttachmentError.self) { _ = try await mike.stream(of: "a") }
+        await #expect(throws: SyncError.self) { _ = try await mike.stream(of: "a") }
         var part: [UInt8] = []
         try await people.save(["_id": "mike"])
         try await mike.add(bytes, name: "a")

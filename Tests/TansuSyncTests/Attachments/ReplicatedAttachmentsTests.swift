@@ -233,7 +233,7 @@ struct ReplicatedAttachmentsTests {
         try database.renameCollection("people", to: "persons")
         let persons = try database.collection("persons")
         #expect(try persons.attachments(of: "mike").bytes(of: "a") == [1])
-        #expect(throws: ReplicationError.self) { try replicated.read { _ in } }
+        #expect(throws: SyncError.self) { try replicated.read { _ in } }
         #expect(try persons.revision(of: "mike") == revision)
         #expect(try persons.attachments(of: "mike").bytes(of: "a") == [1])
         try persons.attachments(of: "mike").add([2], name: "b")

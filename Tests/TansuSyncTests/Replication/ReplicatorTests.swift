@@ -162,7 +162,7 @@ struct ReplicatorTests {
             let attachment = PeerAttachment(
                 name: "a", contentType: "image/png", digest: digest, length: 4, revpos: 1, encoding: nil
             ) {
-                if fails { throw AttachmentError(.damaged, "The bytes are damaged") }
+                if fails { throw SyncError(.damaged, "The bytes are damaged") }
                 let rest = Locked([Array("test".utf8)])
                 return PeerBytes(encoding: nil, stream: ByteStream { rest.withLock { $0.popLast() } })
             }

@@ -9,8 +9,8 @@ import Testing
 
 @Suite("Store: replication of a collection as an app uses it")
 struct ReplicationTests {
-    private func error(_ body: () throws -> Void) -> ReplicationError.Code? {
-        do { try body() } catch { return (error as? ReplicationError)?.code }
+    private func error(_ body: () throws -> Void) -> SyncError.Code? {
+        do { try body() } catch { return (error as? SyncError)?.code }
         return nil
     }
 
@@ -59,7 +59,7 @@ struct ReplicationTests {
         let notes = try Database(.memory).collection("notes")
         try notes.enableReplication()
         try notes.save(["_id": BSONValue(UUID())])
-        let error = #expect(throws: ReplicationError.self) { try notes.conflicted() }
+        let error = #expect(throws: SyncError.self) { try notes.conflicted() }
         #expect(error?.description.contains("coding: .init(uuid: .string)") ?? false)
     }
 

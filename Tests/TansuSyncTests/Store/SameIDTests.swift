@@ -17,7 +17,7 @@ struct SameIDTests {
         let both = try Database(.memory).collection("both")
         try await both.save(["_id": .objectID(id)])
         try await both.save(["_id": .string(hex)])
-        let error = await #expect(throws: ReplicationError.self) { _ = try await both.enableReplication() }
+        let error = await #expect(throws: SyncError.self) { _ = try await both.enableReplication() }
         #expect(error?.code == .unusableID)
         // One on each side is one document.
         let a = try Database(.memory).collection("a")
@@ -32,7 +32,7 @@ struct SameIDTests {
         #expect(mine["from"] == other["from"])
         // A document that comes to be beside it later is named, and nothing else is harmed.
         try await a.save(["_id": .string(hex), "from": "later"])
-        await #expect(throws: ReplicationError.self) { _ = try await a.replicate(with: b).wait() }
+        await #expect(throws: SyncError.self) { _ = try await a.replicate(with: b).wait() }
         _ = try await a.remove(id: hex)
         try await a.save(["_id": .objectID(id), "from": "edited"])
         _ = try await a.replicate(with: b).wait()

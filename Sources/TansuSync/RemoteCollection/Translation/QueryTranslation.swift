@@ -33,7 +33,7 @@ struct QueryTranslation {
     // MARK: Documents
 
     /// The conditions on a document, or on an element of an array.
-    mutating func query(_ query: BSONDocument, isElement: Bool = false) throws(RemoteError) -> SelectionBounds {
+    mutating func query(_ query: BSONDocument, isElement: Bool = false) throws(SyncError) -> SelectionBounds {
         var parts: [SelectionBounds] = []
         if isElement, query.keys.contains(where: { Self.isOperator($0) && !Self.isLogic($0) }) {
             return try member([], .document(query))
@@ -48,7 +48,7 @@ struct QueryTranslation {
                 parts.append(opposite(try self.query(inner, isElement: isElement), [], key))
             case "$comment": break
             case "$do":
-                throw RemoteError(
+                throw SyncError(
                     .unsupported,
                     "A server cannot be asked for joins (\"$do\"); read the documents that they lead to")
             default:
@@ -67,7 +67,7 @@ struct QueryTranslation {
 
     private mutating func queries(
         _ value: BSONValue, _ isElement: Bool
-    ) throws(RemoteError) -> [SelectionBounds] {
+    ) throws(SyncError) -> [SelectionBounds] {
         var parts: [SelectionBounds] = []
         for case .document(let part) in value.arrayValue ?? [] {
             parts.append(try query(part, isElement: isElement))
@@ -117,7 +117,7 @@ struct QueryTranslation {
     // MARK: Fields
 
     /// A condition on the value at a path.
-    private mutating func member(_ keys: [String], _ value: BSONValue) throws(RemoteError) -> SelectionBounds {
+    private mutating func member(_ keys: [String], _ value: BSONValue) throws(SyncError) -> SelectionBounds {
         guard keys.isEmpty || Selection.canName(keys) else { return unknown(keys, "$eq") }
         switch value {
         case .document(let document) where document.keys.allSatisfy(Self.isOperator) && !document.isEmpty:
@@ -144,7 +144,7 @@ struct QueryTranslation {
 
     private mutating func condition(
         _ keys: [String], _ name: String, _ operand: BSONValue, _ all: BSONDocument
-    ) throws(RemoteError) -> SelectionBounds {
+    ) throws(SyncError) -> SelectionBounds {
         switch name {
         case "$eq": return equal(keys, operand)
         case "$ne":
@@ -227,9 +227,9 @@ struct QueryTranslation {
 
     private mutating func isIn(
         _ keys: [String], _ name: String, _ operand: BSONValue
-    ) throws(RemoteError) -> SelectionBounds {
+    ) throws(SyncError) -> SelectionBounds {
         guard case .array(let values) = operand else {
-            throw RemoteError(
+            throw SyncError(
                 .unsupported,
                 "A server cannot be asked for the subquery of \"\(name)\" at \"\(keys.joined(separator: "."))\"; "
                     + "find its values first, and give them as an array")

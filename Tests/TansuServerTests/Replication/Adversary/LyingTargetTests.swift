@@ -95,7 +95,7 @@ struct LyingTargetTests {
             .headers(["ü": "a"]),
         ] {
             let target = AnsweringPeer { _ in nil }
-            let error = await #expect(throws: ReplicationError.self) {
+            let error = await #expect(throws: SyncError.self) {
                 _ = try await Self.push(target, credentials: credentials)
             }
             #expect(error?.code == .invalidOptions && error?.description.contains("abc") == false)

@@ -31,7 +31,7 @@ struct ReplicationLifeTests {
                     var options = Replication.Options()
                     options[keyPath: path] = value
                     let wrong = options
-                    let error = await #expect(throws: ReplicationError.self) {
+                    let error = await #expect(throws: SyncError.self) {
                         _ = try await replica.near.replicate(with: replica.url, options: wrong)
                     }
                     #expect(error?.code == .invalidOptions)
@@ -164,7 +164,7 @@ struct ReplicationLifeTests {
         await replication.stop()
         switch replication.status {
         case .failed(let error, _):
-            #expect(error is ReplicationError || error is TansuError, "\(error)")
+            #expect(error is SyncError || error is TansuError, "\(error)")
             #expect("\(error)".isEmpty == false)
         case .stopped: break
         case let status: Issue.record("After stop it is \(status)")
