@@ -2,32 +2,43 @@ import CoreMetrics
 import Foundation
 import Logging
 
-/// The calls of the engine that are measured.
-enum CallKind: String, Sendable, CaseIterable {
-    case find
-    case get
-    case count
-    case distinct
-    case aggregate
-    case save
-    case update
-    case findAndModify
-    case remove
-    case commit
+/// The calls of the engine that are recorded, with the numbers that the engine gives them.
+enum CallKind: UInt32, Sendable, CaseIterable {
+    case get = 1
+    case find = 2
+    case count = 3
+    case distinct = 5
+    case aggregate = 6
+    case save = 7
+    case update = 8
+    case remove = 9
+    case commit = 11
+    case findAndModify = 12
+    case begin = 13
 }
 
-/// Records calls in the logger and the metrics that a database was opened with.
+/// Receives the calls that the engine has measured, and records them in the logger and the metrics that a database was
+/// opened with.
 ///
-/// `@unchecked Sendable`: what changes is touched under the lock only.
+/// `@unchecked Sendable`: `engine` is set before there are calls, and everything else that changes has a lock.
 final class CallRecorder: @unchecked Sendable {
+    /// What records the calls of this task that may be made again.
+    @TaskLocal private static var trial: Locked<[@Sendable () -> Void]>?
+
     private let logger: Logger?
     private let slowTime: Duration
     private let logsValues: Bool
     private let timers: [CallKind: CoreMetrics.Timer]
     private let failures: [CallKind: CoreMetrics.Counter]
     private let queue = WorkQueue("tansu explain", width: 1)
-    private let lock = NSLock()
-    private var isExplaining = false
+    private let isExplaining = Locked(false)
+    /// The types of the collections' documents, as far as they are known.
+    private let types = Locked<[BytewiseText: any Any.Type]>([:])
+    /// The database whose calls these are.
+    weak var engine: EngineDatabase?
+
+    /// The duration from which on it wants calls.
+    var shortest: Duration { timers.isEmpty ? slowTime : .zero }
 
     /// `nil` without a logger and metrics: then nothing is measured.
     init?(_ options: Database.Options) {
@@ -39,7 +50,7 @@ final class CallRecorder: @unchecked Sendable {
         var failures: [CallKind: CoreMetrics.Counter] = [:]
         if let factory = options.metrics {
             for kind in CallKind.allCases {
-                let dimensions = [("call", kind.rawValue)]
+                let dimensions = [("call", "\(kind)")]
                 timers[kind] = CoreMetrics.Timer(
                     label: "tansu.call.duration", dimensions: dimensions, factory: factory)
                 failures[kind] = CoreMetrics.Counter(
@@ -49,45 +60,67 @@ final class CallRecorder: @unchecked Sendable {
         (self.timers, self.failures) = (timers, failures)
     }
 
-    /// Records a call that has ended.
-    ///
-    /// - Parameter explain: Explains a query in a collection with hints; it runs later, on a thread of its own.
-    func record(
-        _ call: MeasuredCall, _ duration: Duration, failed: Bool,
-        explain:
-            @escaping @Sendable (_ query: BSONDocument, _ hints: BSONDocument, _ collection: String) -> BSONDocument?
-    ) {
+    /// Remembers the type of a collection's documents, with which indexes are suggested.
+    func noteType<Element>(_ type: Element.Type, of collection: String) {
+        guard type != BSONDocument.self else { return }
+        types.withLock { $0[BytewiseText(collection)] = type }
+    }
+
+    /// Receives a call that has ended, on its thread.
+    func receive(_ call: RecordedCall) {
         // Calls on the library's own collections are not recorded.
         guard !call.collection.hasPrefix("tansu.") else { return }
-        timers[call.kind]?.recordNanoseconds(duration.wholeNanoseconds)
-        if failed { failures[call.kind]?.increment() }
-        guard let logger, duration >= slowTime else { return }
-        var metadata: Logger.Metadata = [
-            "milliseconds": "\(Double(duration.wholeNanoseconds / 1000) / 1000)"
-        ]
+        guard let trial = Self.trial else { return record(call) }
+        var call = call
+        call.hints["$maxTimeMS"] = nil
+        trial.withLock { [call] in $0.append { self.record(call) } }
+    }
+
+    /// Runs `body`, calls with a time limit that are made again when it returns `nil`: then these are not recorded.
+    static func trying<Result>(_ recorder: CallRecorder?, _ body: () throws -> Result?) rethrows -> Result? {
+        guard recorder != nil else { return try body() }
+        let trial = Locked<[@Sendable () -> Void]>([])
+        var isMadeAgain = false
+        defer { if !isMadeAgain { trial.withLock { $0 }.forEach { $0() } } }
+        let result = try $trial.withValue(trial, operation: body)
+        isMadeAgain = result == nil
+        return result
+    }
+
+    private func record(_ call: RecordedCall) {
+        timers[call.kind]?.recordNanoseconds(call.nanoseconds)
+        if call.failed { failures[call.kind]?.increment() }
+        guard let logger, .nanoseconds(call.nanoseconds) >= slowTime else { return }
+        var metadata: Logger.Metadata = ["milliseconds": "\(Double(call.nanoseconds / 1000) / 1000)"]
         if !call.collection.isEmpty { metadata["collection"] = "\(call.collection)" }
-        if let query = call.text(withValues: logsValues) { metadata["query"] = "\(query)" }
+        if let query = call.query {
+            metadata["query"] = "\((logsValues ? query : query.withoutValues).extendedJSON(.relaxed))"
+        }
         if let order = call.hints["$orderby"] { metadata["orderby"] = "\(order)" }
-        let (message, details): (Logger.Message, Logger.Metadata) = ("slow \(call.kind.rawValue)", metadata)
-        guard let query = call.query, beginExplaining() else {
+        let (message, details): (Logger.Message, Logger.Metadata) = ("slow \(call.kind)", metadata)
+        // Explaining runs the query again, on another thread and one query at a time.
+        let isFree = isExplaining.withLock { isExplaining in
+            defer { isExplaining = isExplaining || call.query != nil }
+            return !isExplaining
+        }
+        guard let query = call.query, isFree else {
             logger.warning(message, metadata: details)
             return
         }
-        // Explaining runs the query again, on another thread and one query at a time.
         let job = { @Sendable [weak self] in
             var (query, hints) = (query, call.hints)
             // Those of a write, or of a call that asks for something else than documents.
             for key in ["$upsert", "$dropall"] { query[key] = nil }
             for key in ["$upsert", "$arrayFilters", "$onlycount", "$explain"] { hints[key] = nil }
-            let explained = explain(query, hints, call.collection).map { Self.metadata($0, of: call) } ?? [:]
+            let explained = self?.explain(query, hints, in: call.collection) ?? [:]
             logger.warning(message, metadata: details.merging(explained) { own, _ in own })
-            self?.endExplaining()
+            self?.isExplaining.withLock { $0 = false }
         }
         do {
             try queue.submit(job)
         } catch {
             logger.warning(message, metadata: details)
-            endExplaining()
+            isExplaining.withLock { $0 = false }
         }
     }
 
@@ -101,18 +134,9 @@ final class CallRecorder: @unchecked Sendable {
         logger?.info(message, metadata: metadata)
     }
 
-    private func beginExplaining() -> Bool {
-        lock.withLock {
-            defer { isExplaining = true }
-            return !isExplaining
-        }
-    }
-
-    private func endExplaining() {
-        lock.withLock { isExplaining = false }
-    }
-
-    private static func metadata(_ explained: BSONDocument, of call: MeasuredCall) -> Logger.Metadata {
+    private func explain(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) -> Logger.Metadata {
+        let scope = engine.map { EngineScope(engine: $0, transaction: nil) }
+        guard let explained = try? scope?.explain(query, hints, in: collection) else { return [:] }
         var metadata: Logger.Metadata = [:]
         if let plan = explained["plan"]?.documentValue {
             metadata["plan"] = "\(plan["kind"]?.stringValue ?? "?")"
@@ -122,34 +146,23 @@ final class CallRecorder: @unchecked Sendable {
         for name in ["keysExamined", "documentsExamined", "returned"] {
             if let number = explained[name]?.intValue { metadata[name] = "\(number)" }
         }
-        let lines = call.collectionType?.indexLines(explained, in: call.collection) ?? []
-        if !lines.isEmpty { metadata["suggestion"] = "\(lines.joined(separator: "; "))" }
+        let suggestions = IndexSuggestion.all(explained, in: collection) { name in
+            types.withLock { $0[BytewiseText(name)] }
+        }
+        if !suggestions.isEmpty { metadata["suggestion"] = "\(suggestions.map(\.line).joined(separator: "; "))" }
         return metadata
     }
 }
 
-extension Duration {
-    /// Whole nanoseconds, clamped to 64 bits.
-    var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : nanoseconds + attoseconds / 1_000_000_000
-    }
-}
-
-/// A call that was measured, and the query that it was about.
-struct MeasuredCall: Sendable {
+/// A call of the engine that has ended.
+struct RecordedCall: Sendable {
     let kind: CallKind
-    var collection = ""
-    var query: BSONDocument?
-    var hints: BSONDocument = [:]
-    /// The type of the collection; `nil` when it is not known.
-    var collectionType: (any IndexSuggesting.Type)?
-
-    /// The query for the log. Its values must not appear there unless the options say so: `{"age": {"$gt": "?"}}`.
-    func text(withValues: Bool) -> String? {
-        query.map { (withValues ? $0 : $0.withoutValues).extendedJSON(.relaxed) }
-    }
+    let nanoseconds: Int64
+    let failed: Bool
+    /// Empty for the beginning and the commit of a transaction.
+    let collection: String
+    let query: BSONDocument?
+    var hints: BSONDocument
 }
 
 extension BSONDocument {
@@ -169,53 +182,4 @@ extension BSONValue {
         default: "?"
         }
     }
-}
-
-/// Adds up the durations of a cursor's steps, for one record of the whole query.
-///
-/// `@unchecked Sendable`: everything that changes is touched under the lock only.
-final class CursorTimer: @unchecked Sendable {
-    private let call: MeasuredCall
-    private let lock = NSLock()
-    private var duration = Duration.zero
-    private var failed = false
-    private var hasEnded = false
-
-    init(_ call: MeasuredCall) {
-        self.call = call
-    }
-
-    func add(since start: ContinuousClock.Instant?, failed: Bool) {
-        guard let start else { return }
-        lock.withLock {
-            duration += ContinuousClock.now - start
-            self.failed = self.failed || failed
-        }
-    }
-
-    /// Records nothing.
-    func discard() {
-        lock.withLock { hasEnded = true }
-    }
-
-    /// Records the sum, once.
-    func end(_ record: (MeasuredCall, Duration, _ failed: Bool) -> Void) {
-        let sum: (Duration, Bool)? = lock.withLock {
-            if hasEnded { return nil }
-            hasEnded = true
-            return (duration, failed)
-        }
-        if let sum { record(call, sum.0, sum.1) }
-    }
-}
-
-/// A type of collections that can say how the indexes are created that a query lacked. The collections, which are above the
-/// engine's calls, conform to it.
-protocol IndexSuggesting: Sendable {
-    /// A line of Swift for each of the indexes that an explanation suggests.
-    ///
-    /// - Parameters:
-    ///   - explained: The engine's explanation.
-    ///   - collection: The name of the query's collection.
-    static func indexLines(_ explained: BSONDocument, in collection: String) -> [String]
 }

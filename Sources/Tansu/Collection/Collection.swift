@@ -21,7 +21,7 @@ extension Database {
         package let codec: DocumentCodec<Element>
 
         init(session: Session, name: String, codec: DocumentCodec<Element>) {
-            self.session = session.on(Self.self)
+            self.session = session
             self.name = name
             var codec = codec
             codec.collection = name

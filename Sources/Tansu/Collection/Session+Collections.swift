@@ -4,6 +4,7 @@ extension Session {
         -> Database.Collection<Element>
     {
         try name.checkName()
+        engine.engine.recorder?.noteType(Element.self, of: name)
         return Database.Collection(session: self, name: name, codec: codec)
     }
 

@@ -9,7 +9,7 @@ package struct Session: Sendable {
 
     package let database: Database
     /// The engine's calls, in the transaction when there is one.
-    private(set) var engine: EngineScope
+    let engine: EngineScope
     private let transactionQueue: WorkQueue?
 
     /// Every call in a transaction of its own.
@@ -32,21 +32,6 @@ package struct Session: Sendable {
     /// Whether every call is in one transaction.
     package var isInTransaction: Bool { transaction != nil }
 
-    /// The same session for a call that is made again when it exceeds its time limit.
-    var forTrial: Session {
-        var session = self
-        session.engine.isTrial = true
-        return session
-    }
-
-    /// The same session for calls on a collection of a type, which the log of slow calls needs.
-    func on(_ type: @autoclosure () -> any IndexSuggesting.Type) -> Session {
-        guard engine.engine.recorder != nil else { return self }
-        var session = self
-        session.engine.collectionType = type()
-        return session
-    }
-
     /// Throws `.busy` where a write of its own would wait for the transaction that this task is in.
     func checkMayWrite() throws {
         if transaction == nil { try database.rejectInsideOwnWrite() }
@@ -56,7 +41,7 @@ package struct Session: Sendable {
     /// it did is rolled back.
     package func inTransaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
         guard let transaction else {
-            return try database.writeInCall { try body(alike($0.session)) }
+            return try database.writeInCall { try body($0.session) }
         }
         return try transaction.savepoint { try body(self) }
     }
@@ -64,7 +49,7 @@ package struct Session: Sendable {
     /// Runs `body` in one snapshot: of a transaction of its own, or of the one that there is.
     package func inSnapshot<Result>(_ body: (Session) throws -> Result) throws -> Result {
         guard transaction == nil else { return try body(self) }
-        return try database.readInCall { try body(alike($0.session)) }
+        return try database.readInCall { try body($0.session) }
     }
 
     /// Runs `body` on the right thread and suspends the task meanwhile.
@@ -99,16 +84,9 @@ package struct Session: Sendable {
     ) throws -> Result {
         if transaction != nil { return try body(self) }
         switch access {
-        case .read: return try database.readInCall(cancelledBy: flag) { try body(alike($0.session)) }
-        case .write: return try database.writeInCall(cancelledBy: flag) { try body(alike($0.session)) }
+        case .read: return try database.readInCall(cancelledBy: flag) { try body($0.session) }
+        case .write: return try database.writeInCall(cancelledBy: flag) { try body($0.session) }
         }
-    }
-
-    /// The session of a transaction that a call has for itself, for calls on the same type's collection.
-    private func alike(_ session: Session) -> Session {
-        var session = session
-        session.engine.collectionType = engine.collectionType
-        return session
     }
 }
 

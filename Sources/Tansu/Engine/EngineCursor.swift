@@ -27,8 +27,6 @@ final class EngineCursor: @unchecked Sendable {
     private let handle: Handle
     private let holder: EngineDatabase.Holder
     private let lock = NSRecursiveLock()
-    /// The durations of its steps; `nil` when calls are not measured.
-    private let timer: CursorTimer?
 
     /// Starts a query.
     init(
@@ -39,13 +37,6 @@ final class EngineCursor: @unchecked Sendable {
         self.scope = scope
         self.holder = holder
         handle = Handle()
-        timer = scope.engine.recorder.map { _ in
-            CursorTimer(
-                scope.recorded(
-                    MeasuredCall(kind: .find, collection: collection, query: query, hints: scope.recorded(hints))))
-        }
-        let began = timer.map { _ in ContinuousClock.now }
-        defer { timer?.add(since: began, failed: handle.pointer == nil) }
         if let transaction = scope.transaction {
             try transaction.call { database, transactionPointer in
                 try start(database, transactionPointer, collection, query, hints)
@@ -74,18 +65,8 @@ final class EngineCursor: @unchecked Sendable {
         handle.interrupt.request()
     }
 
-    /// Leaves it out of logs and metrics, because its query is run again.
-    func discardMeasurement() {
-        timer?.discard()
-    }
-
-    private func discardMeasurement(of error: any Error) {
-        if scope.isTrial, (error as? TansuError)?.code == .timeout { discardMeasurement() }
-    }
-
     /// Ends it early. It may be called at any time.
     func close() {
-        defer { timer?.end { scope.engine.record($0, $1, failed: $2) } }
         if let transaction = scope.transaction {
             transaction.close(handle)
         } else {
@@ -103,15 +84,10 @@ final class EngineCursor: @unchecked Sendable {
         _ hints: BSONDocument
     ) throws {
         try withBytes(query, hints) { query, hints in
-            do {
-                _ = try engineCall {
-                    tansu_find(
-                        database, transaction, collection, tansu_document(query), tansu_document(hints),
-                        &handle.pointer, $0)
-                }
-            } catch {
-                discardMeasurement(of: error)
-                throw error
+            _ = try engineCall {
+                tansu_find(
+                    database, transaction, collection, tansu_document(query), tansu_document(hints), &handle.pointer, $0
+                )
             }
         }
         handle.interrupt.begin(handle.pointer)
@@ -129,16 +105,7 @@ final class EngineCursor: @unchecked Sendable {
             if handle.closesAfterStep { close() }
         }
         var document = tansu_document()
-        let began = timer.map { _ in ContinuousClock.now }
-        let status: tansu_status
-        do {
-            status = try engineCall { tansu_cursor_next(pointer, &document, $0) }
-            timer?.add(since: began, failed: false)
-        } catch {
-            discardMeasurement(of: error)
-            timer?.add(since: began, failed: true)
-            throw error
-        }
+        let status = try engineCall { tansu_cursor_next(pointer, &document, $0) }
         guard status == TANSU_OK else {
             handle.closesAfterStep = true
             return nil

@@ -75,14 +75,15 @@ extension EngineDatabase {
         to store: Database.Store, options: Database.Options, progress: (Database.Progress) throws -> Void
     ) throws -> EngineDatabase {
         if case .persistent(let path) = store { _ = try path.destinationPath() }
+        let recorder = CallRecorder(options)
         return try call { database in
-            try withEngineOptions(store, options) { choices in
+            try withEngineOptions(store, options, recorder) { choices in
                 var copy: OpaquePointer?
                 try withEngineProgress(progress) { callback, context in
                     _ = try engineCall { tansu_clone(database, choices, callback, context, &copy, $0) }
                 }
                 guard let copy else { throw TansuError(.invalidState, "The engine returned no database") }
-                return EngineDatabase(copy, options)
+                return EngineDatabase(copy, options, recorder)
             }
         }
     }

@@ -4,23 +4,27 @@ extension EngineDatabase {
     /// Opens the engine's database.
     convenience init(opening store: Database.Store, options: Database.Options) throws {
         var handle: OpaquePointer?
-        try withEngineOptions(store, options) { choices in
+        let recorder = CallRecorder(options)
+        try withEngineOptions(store, options, recorder) { choices in
             _ = try engineCall { tansu_open(choices, &handle, $0) }
         }
         guard let handle else { throw TansuError(.invalidState, "The engine returned no database") }
-        self.init(handle, options)
+        self.init(handle, options, recorder)
     }
 
     /// The version of the engine that is linked.
     static var version: String { String(cString: tansu_version()) }
 }
 
-/// Runs `body` with the engine's options, which are valid during this call only.
+/// Runs `body` with the engine's options, which are valid during this call only, but for the recorder: that must live as
+/// long as the database.
 func withEngineOptions<Result>(
-    _ store: Database.Store, _ options: Database.Options, _ body: (UnsafePointer<tansu_options>) throws -> Result
+    _ store: Database.Store, _ options: Database.Options, _ recorder: CallRecorder?,
+    _ body: (UnsafePointer<tansu_options>) throws -> Result
 ) throws -> Result {
     let (choices, path) = try engineOptions(store, options)
     var complete = choices
+    recorder?.receive(with: &complete)
     return try withOptionalCString(path) { path in
         complete.path = path
         guard let progress = options.progress else { return try withUnsafePointer(to: complete, body) }
@@ -65,6 +69,29 @@ private func engineOptions(
     case .memory: (choices.store, path) = (TANSU_STORE_MEMORY, nil)
     }
     return (choices, try path?.systemPath())
+}
+
+extension CallRecorder {
+    /// Has the engine pass the calls of a database that is being opened.
+    fileprivate func receive(with choices: inout tansu_options) {
+        // The engine counts whole milliseconds.
+        choices.slow_operation_ms = shortest.engineMilliseconds
+        choices.log_all = choices.slow_operation_ms == 0 ? 1 : 0
+        choices.log_context = Unmanaged.passUnretained(self).toOpaque()
+        choices.log = { context, event in
+            guard let context, let event = event?.pointee, let kind = CallKind(rawValue: event.kind.rawValue) else {
+                return
+            }
+            let isMiss = kind == .get && event.status == TANSU_E_NOT_FOUND
+            Unmanaged<CallRecorder>.fromOpaque(context).takeUnretainedValue().receive(
+                RecordedCall(
+                    kind: kind, nanoseconds: Int64(clamping: event.nanoseconds),
+                    failed: event.status != TANSU_OK && event.status != TANSU_DONE && !isMiss,
+                    collection: event.collection.map { String(cString: $0) } ?? "",
+                    query: event.query.data == nil ? nil : BSONDocument(trustedBytes: Array(event.query.bytes)),
+                    hints: event.hints.data == nil ? [:] : BSONDocument(trustedBytes: Array(event.hints.bytes))))
+        }
+    }
 }
 
 extension Database.Options {

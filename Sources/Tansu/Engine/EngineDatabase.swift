@@ -39,10 +39,12 @@ final class EngineDatabase: @unchecked Sendable {
     /// How long a write waits for the write lock, in milliseconds.
     let busyTimeout: UInt32
 
-    init(_ handle: OpaquePointer, _ options: Database.Options) {
+    /// - Parameter recorder: The one that the engine was opened with.
+    init(_ handle: OpaquePointer, _ options: Database.Options, _ recorder: CallRecorder?) {
         state = .open(handle)
-        recorder = CallRecorder(options)
+        self.recorder = recorder
         busyTimeout = options.busyTimeout.engineMilliseconds
+        recorder?.engine = self
     }
 
     /// Calls are rejected with `.closed`.

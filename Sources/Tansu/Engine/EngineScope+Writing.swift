@@ -44,21 +44,17 @@ extension EngineScope {
     private func save(
         _ documents: UnsafePointer<tansu_document>, count: Int, _ mode: SaveMode, in collection: String
     ) throws -> BSONDocument {
-        try measured(MeasuredCall(kind: .save, collection: collection)) {
-            try document { database, transaction, ids, error in
-                tansu_save(database, transaction, collection, documents, count, mode.engineValue, ids, error)
-            }
+        try document { database, transaction, ids, error in
+            tansu_save(database, transaction, collection, documents, count, mode.engineValue, ids, error)
         }
     }
 
     /// Removes the document with an id; whether it was there.
     func remove(id: BSONValue, from collection: String) throws -> Bool {
         var removed: Int32 = 0
-        try measured(MeasuredCall(kind: .remove, collection: collection)) {
-            try BSONDocument(key: "_id", value: id).withUnsafeBytes { id in
-                try call { database, transaction, error in
-                    tansu_remove_id(database, transaction, collection, tansu_document(id), &removed, error)
-                }
+        try BSONDocument(key: "_id", value: id).withUnsafeBytes { id in
+            try call { database, transaction, error in
+                tansu_remove_id(database, transaction, collection, tansu_document(id), &removed, error)
             }
         }
         return removed != 0
@@ -67,13 +63,11 @@ extension EngineScope {
     /// Removes the documents that match; how many.
     func remove(_ query: BSONDocument, _ hints: BSONDocument, from collection: String) throws -> Int {
         var removed: Int64 = 0
-        try measured(MeasuredCall(kind: .remove, collection: collection, query: query, hints: hints)) {
-            try withBytes(query, hints) { query, hints in
-                try call { database, transaction, error in
-                    tansu_remove(
-                        database, transaction, collection, tansu_document(query), tansu_document(hints), &removed, error
-                    )
-                }
+        try withBytes(query, hints) { query, hints in
+            try call { database, transaction, error in
+                tansu_remove(
+                    database, transaction, collection, tansu_document(query), tansu_document(hints), &removed, error
+                )
             }
         }
         return Int(removed)
@@ -131,13 +125,11 @@ extension EngineScope {
     func update(
         _ query: BSONDocument, _ operations: BSONDocument, _ hints: BSONDocument, in collection: String
     ) throws -> BSONDocument {
-        try measured(MeasuredCall(kind: .update, collection: collection, query: query, hints: hints)) {
-            try withBytes(query, operations, hints) { query, operations, hints in
-                try document { database, transaction, buffer, error in
-                    tansu_update(
-                        database, transaction, collection, tansu_document(query), tansu_document(operations),
-                        tansu_document(hints), buffer, error)
-                }
+        try withBytes(query, operations, hints) { query, operations, hints in
+            try document { database, transaction, buffer, error in
+                tansu_update(
+                    database, transaction, collection, tansu_document(query), tansu_document(operations),
+                    tansu_document(hints), buffer, error)
             }
         }
     }
@@ -150,16 +142,13 @@ extension EngineScope {
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
         try withEngineBuffer { buffer in
-            let measure = MeasuredCall(kind: .findAndModify, collection: collection, query: query, hints: hints)
-            try measured(measure) {
-                try withBytes(query, hints) { query, hints in
-                    try mode.withOperations { operations in
-                        try call { database, transaction, error in
-                            tansu_find_and_modify(
-                                database, transaction, collection, tansu_document(query),
-                                tansu_document(operations), tansu_document(hints),
-                                mode.engineValue, &buffer, error)
-                        }
+            try withBytes(query, hints) { query, hints in
+                try mode.withOperations { operations in
+                    try call { database, transaction, error in
+                        tansu_find_and_modify(
+                            database, transaction, collection, tansu_document(query),
+                            tansu_document(operations), tansu_document(hints),
+                            mode.engineValue, &buffer, error)
                     }
                 }
             }

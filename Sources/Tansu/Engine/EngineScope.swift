@@ -7,10 +7,6 @@ import CTansu
 struct EngineScope: Sendable {
     let engine: EngineDatabase
     let transaction: EngineTransaction?
-    /// Whether a call that exceeds its time limit is made again without one: then only the second is recorded.
-    var isTrial = false
-    /// The type of the collection that the calls are on; `nil` when it is not known.
-    var collectionType: (any IndexSuggesting.Type)?
 
     /// Runs `body` with the database, the transaction or `nil`, and an error to fill.
     func call(
@@ -52,10 +48,8 @@ extension EngineScope {
         return try withEngineBuffer { buffer in
             do {
                 try BSONDocument(key: "_id", value: id).withUnsafeBytes { id in
-                    try measured(MeasuredCall(kind: .get, collection: collection)) {
-                        try call { database, transaction, error in
-                            tansu_get(database, transaction, collection, tansu_document(id), &buffer, error)
-                        }
+                    try call { database, transaction, error in
+                        tansu_get(database, transaction, collection, tansu_document(id), &buffer, error)
                     }
                 }
             } catch let error as TansuError where error.code == .notFound {
@@ -81,12 +75,10 @@ extension EngineScope {
                 while next < part.count {
                     let first = next
                     try list.withUnsafeBytes { ids in
-                        try measured(MeasuredCall(kind: .get, collection: collection)) {
-                            try call { database, transaction, error in
-                                tansu_get_many(
-                                    database, transaction, collection, tansu_document(ids), first, &buffer, &next, error
-                                )
-                            }
+                        try call { database, transaction, error in
+                            tansu_get_many(
+                                database, transaction, collection, tansu_document(ids), first, &buffer, &next, error
+                            )
                         }
                     }
                     try buffer.bytes.forEachDocumentOfFirstArray(body)
@@ -99,12 +91,10 @@ extension EngineScope {
     func count(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) throws -> Int {
         track(query, hints, in: collection)
         var count: Int64 = 0
-        try measured(MeasuredCall(kind: .count, collection: collection, query: query, hints: recorded(hints))) {
-            try withBytes(query, hints) { query, hints in
-                try call { database, transaction, error in
-                    tansu_count(
-                        database, transaction, collection, tansu_document(query), tansu_document(hints), &count, error)
-                }
+        try withBytes(query, hints) { query, hints in
+            try call { database, transaction, error in
+                tansu_count(
+                    database, transaction, collection, tansu_document(query), tansu_document(hints), &count, error)
             }
         }
         return Int(count)
@@ -182,13 +172,11 @@ extension EngineScope {
             throw TansuError(.invalidQuery, "The path has a NUL character; remove it", context: path)
         }
         track(query, hints, in: collection)
-        return try measured(MeasuredCall(kind: .distinct, collection: collection, query: query)) {
-            try withBytes(query, hints) { query, hints in
-                try document { database, transaction, buffer, error in
-                    tansu_distinct(
-                        database, transaction, collection, path, tansu_document(query), tansu_document(hints), buffer,
-                        error)
-                }
+        return try withBytes(query, hints) { query, hints in
+            try document { database, transaction, buffer, error in
+                tansu_distinct(
+                    database, transaction, collection, path, tansu_document(query), tansu_document(hints), buffer,
+                    error)
             }
         }
     }
@@ -198,14 +186,11 @@ extension EngineScope {
         _ query: BSONDocument, _ group: BSONDocument, _ hints: BSONDocument, in collection: String
     ) throws -> BSONDocument {
         track(query, hints, in: collection)
-        // The hints apply to the groups: the query is explained without them.
-        return try measured(MeasuredCall(kind: .aggregate, collection: collection, query: query)) {
-            try withBytes(query, group, hints) { query, group, hints in
-                try document { database, transaction, buffer, error in
-                    tansu_aggregate(
-                        database, transaction, collection, tansu_document(query), tansu_document(group),
-                        tansu_document(hints), buffer, error)
-                }
+        return try withBytes(query, group, hints) { query, group, hints in
+            try document { database, transaction, buffer, error in
+                tansu_aggregate(
+                    database, transaction, collection, tansu_document(query), tansu_document(group),
+                    tansu_document(hints), buffer, error)
             }
         }
     }
@@ -313,58 +298,6 @@ struct IndexDefinition: Sendable {
     let name: String?
     let keys: BSONDocument
     let options: BSONDocument
-}
-
-// MARK: - Measuring
-
-extension EngineScope {
-    /// Runs `body`, a call of the engine, and records it when the database was opened with a logger or metrics.
-    func measured<Result>(_ call: @autoclosure () -> MeasuredCall, _ body: () throws -> Result) throws -> Result {
-        try engine.measured(recorded(call()), isTrial: isTrial, body)
-    }
-
-    /// A call as it is recorded: with the type of the collection.
-    func recorded(_ call: MeasuredCall) -> MeasuredCall {
-        var call = call
-        call.collectionType = collectionType
-        return call
-    }
-
-    /// The hints of a call as they are recorded: without the time limit of a trial.
-    func recorded(_ hints: BSONDocument) -> BSONDocument {
-        var hints = hints
-        if isTrial { hints["$maxTimeMS"] = nil }
-        return hints
-    }
-}
-
-extension EngineDatabase {
-    /// Runs `body`, a call of the engine, and records it when the database was opened with a logger or metrics.
-    ///
-    /// - Parameter isTrial: Whether the call is made again, and recorded then, when it exceeds its time limit.
-    func measured<Result>(
-        _ call: @autoclosure () -> MeasuredCall, isTrial: Bool = false, _ body: () throws -> Result
-    ) throws -> Result {
-        guard recorder != nil else { return try body() }
-        let start = ContinuousClock.now
-        do {
-            let result = try body()
-            record(call(), ContinuousClock.now - start, failed: false)
-            return result
-        } catch let error as TansuError where isTrial && error.code == .timeout {
-            throw error
-        } catch {
-            record(call(), ContinuousClock.now - start, failed: true)
-            throw error
-        }
-    }
-
-    /// Records a call that has ended.
-    func record(_ call: MeasuredCall, _ duration: Duration, failed: Bool) {
-        recorder?.record(call, duration, failed: failed) { [weak self] query, hints, collection in
-            self.flatMap { try? EngineScope(engine: $0, transaction: nil).explain(query, hints, in: collection) }
-        }
-    }
 }
 
 // MARK: - Tracking

@@ -117,10 +117,6 @@ final class EngineTransaction: @unchecked Sendable {
 
     /// Commits and ends it; on an error it was rolled back (but see `.syncFailed`).
     func commit() throws {
-        try engine.measured(MeasuredCall(kind: .commit)) { try commitUnmeasured() }
-    }
-
-    private func commitUnmeasured() throws {
         try lock.withLock {
             try call { _, transaction in
                 closeCursors()

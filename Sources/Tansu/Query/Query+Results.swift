@@ -151,12 +151,14 @@ extension Database.Query {
             try Task.checkCancellation()
             return nil
         }
-        var query = using(session.forTrial)
+        var query = self
         query.hints["$maxTimeMS"] = BSONValue(InPlace.milliseconds)
-        do {
-            return try session.inPlace { try body(query) }
-        } catch let error as TansuError where error.code == .timeout {
-            return nil
+        return try CallRecorder.trying(session.engine.engine.recorder) {
+            do {
+                return try session.inPlace { try body(query) }
+            } catch let error as TansuError where error.code == .timeout {
+                return nil
+            }
         }
     }
 
@@ -172,10 +174,7 @@ extension Database.Query {
                     return bytesLeft < 0 || elements.count == InPlace.documents ? nil : try reader.decode(document)
                 }
                 guard let next else { break }
-                guard let element = next else {
-                    cursor.discardMeasurement()
-                    return nil
-                }
+                guard let element = next else { return nil }
                 elements.append(element)
             }
             return elements

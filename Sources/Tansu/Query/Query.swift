@@ -29,7 +29,7 @@ extension Database {
             session: Session, collection: String, codec: DocumentCodec<Element>, filter: BSONDocument,
             hints: BSONDocument
         ) {
-            self.session = session.on(Database.Collection<Element>.self)
+            self.session = session
             self.collection = collection
             self.codec = codec
             self.filter = filter
@@ -92,7 +92,7 @@ extension Database {
         /// The same query in another session.
         package func using(_ session: Session) -> Self {
             var query = self
-            query.session = session.on(Database.Collection<Element>.self)
+            query.session = session
             return query
         }
 

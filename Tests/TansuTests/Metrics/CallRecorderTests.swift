@@ -57,10 +57,51 @@ struct CallRecorderTests {
         try await people.findAndUpdate(["age": 6], ["$inc": ["age": 1]])
         try await people.remove(["age": 7])
         try await people.remove(id: 1)
-        for kind in ["save", "get", "count", "distinct", "aggregate", "update", "findAndModify", "remove", "commit"] {
+        for kind in [
+            "save", "get", "count", "distinct", "aggregate", "update", "findAndModify", "remove", "begin", "commit",
+        ] {
             let entry = await log.first("slow \(kind)")
             #expect(entry.message == "slow \(kind)")
         }
+    }
+
+    @Test("The calls of JSON commands are logged")
+    func commands() async throws {
+        let log = CapturingLog()
+        let db = try database(log)
+        _ = try await db.executeJSON(#"{"op": "count", "collection": "people", "query": {"name": "secret"}}"#)
+        let entry = await log.first("slow count")
+        #expect(entry.metadata["query"] == #"{"name":"?"}"#)
+        #expect(entry.metadata["plan"] != nil)
+    }
+
+    @Test("A write transaction that waits for another one is slow to begin")
+    func waiting() async throws {
+        let log = CapturingLog()
+        let db = try database(log, slow: .milliseconds(20))
+        let (held, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        Thread.detachNewThread {
+            try? db.write { _ in
+                held.signal()
+                release.wait()
+            }
+        }
+        held.wait()
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: 0.1)
+            release.signal()
+        }
+        try await db.collection("people").save(["_id": 1])
+        let entry = await log.first("slow begin")
+        #expect(entry.metadata["milliseconds"].flatMap { Double($0) } ?? 0 >= 20)
+    }
+
+    @Test("A duration below a millisecond bounds what is logged, too")
+    func shortBound() async throws {
+        let log = CapturingLog()
+        let db = try database(log, slow: .nanoseconds(1))
+        try await db.collection("people").save(["_id": 1])
+        #expect(await log.first("slow save").metadata["collection"] == "people")
     }
 
     @Test("Fast calls are not logged")
@@ -119,11 +160,25 @@ struct CallRecorderTests {
         try db.write { try $0.collection("people").save(["_id": 2]) }
         #expect(metrics.count("tansu.call.duration save") == 3)
         #expect(metrics.count("tansu.call.duration find") == 2)
+        #expect(metrics.count("tansu.call.duration begin") == 1)
         #expect(metrics.count("tansu.call.duration commit") == 1)
+        #expect(try people.get(9) == nil)
+        #expect(metrics.count("tansu.call.duration get") == 1)
+        #expect(metrics.count("tansu.call.failures get") == 0)
         #expect(metrics.count("tansu.call.failures save") == 1)
         #expect(metrics.count("tansu.call.failures find") == 0)
         #expect(throws: TansuError.self) { try people.find(["a": ["$nope": 1]]).all() }
         #expect(metrics.count("tansu.call.failures find") == 1)
+    }
+
+    @Test("A clone is measured with the metrics of its own options")
+    func clone() async throws {
+        let (own, other) = (CountingMetrics(), CountingMetrics())
+        let db = try Database(.memory, options: .init(metrics: own))
+        let copy = try await db.clone(to: .memory, options: .init(metrics: other))
+        try await copy.collection("people").save(["_id": 1])
+        #expect(own.count("tansu.call.duration save") == 0)
+        #expect(other.count("tansu.call.duration save") == 1)
     }
 }
 

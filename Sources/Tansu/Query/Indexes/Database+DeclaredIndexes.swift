@@ -119,16 +119,17 @@ struct IndexSuggestion {
     /// The type of the collection's documents; `nil` when it is not known.
     let documentType: (any Any.Type)?
 
-    /// Those that an explanation has: for the query's collection, and for those of its subqueries.
+    /// Those that an explanation has: for the query's collection, and for those of its subqueries. `type` is that of a
+    /// collection's documents.
     static func all(
-        _ explained: BSONDocument, in collection: String, of documentType: (any Any.Type)?
+        _ explained: BSONDocument, in collection: String, type: (String) -> (any Any.Type)?
     ) -> [IndexSuggestion] {
         let own = explained["suggestion"]?.documentValue.map {
-            IndexSuggestion(collection: collection, keys: Database.IndexKey.keys($0), documentType: documentType)
+            IndexSuggestion(collection: collection, keys: Database.IndexKey.keys($0), documentType: type(collection))
         }
         let subqueries = explained["subqueries"]?.arrayValue?.compactMap(\.documentValue) ?? []
         return (own.map { [$0] } ?? [])
-            + subqueries.flatMap { all($0, in: $0["collection"]?.stringValue ?? "", of: nil) }
+            + subqueries.flatMap { all($0, in: $0["collection"]?.stringValue ?? "", type: type) }
     }
 
     /// The line of Swift that creates it, with key paths where the documents have a type that has them.
@@ -155,10 +156,4 @@ struct IndexSuggestion {
 extension Database.IndexKey {
     /// The direction in Swift.
     fileprivate var swift: String { direction == .descending ? ".descending" : ".ascending" }
-}
-
-extension Database.Collection: IndexSuggesting {
-    static func indexLines(_ explained: BSONDocument, in collection: String) -> [String] {
-        IndexSuggestion.all(explained, in: collection, of: Element.self).map(\.line)
-    }
 }
