@@ -199,8 +199,6 @@ private struct SortKind {
     /// Selects all values of the group.
     let condition: BSONDocument
 
-    private static let leastID = ObjectID(bytes: [UInt8](repeating: 0, count: 12)) ?? ObjectID()
-
     static let numbers = 1
 
     static let all: [SortKind] = [
@@ -209,7 +207,7 @@ private struct SortKind {
         SortKind(rank: 3, condition: ["$gte": [:]]),
         SortKind(rank: 4, condition: ["$elemMatch": ["$type": "array"]]),
         SortKind(rank: 5, condition: ["$gte": .binary(BSONBinary([]))]),
-        SortKind(rank: 6, condition: ["$gte": .objectID(leastID)]),
+        SortKind(rank: 6, condition: ["$gte": .objectID(.zero)]),
         SortKind(rank: 7, condition: ["$gte": false]),
         SortKind(rank: 8, condition: ["$gte": .date(Int64.min)]),
         SortKind(rank: 9, condition: ["$gte": .timestamp(BSONTimestamp(seconds: 0, increment: 0))]),

@@ -20,6 +20,9 @@ public struct ObjectID: Sendable, Hashable {
         self.low = low
     }
 
+    /// The least one: twelve zero bytes.
+    package static let zero = ObjectID(high: 0, low: 0)
+
     /// Creates a new unique id.
     public init() {
         self = ObjectIDGenerator.shared.next()

@@ -134,11 +134,6 @@ extension AttachmentFile {
     }
 }
 
-extension ObjectID {
-    /// The lowest one, which no document has.
-    static let zero = ObjectID(bytes: [UInt8](repeating: 0, count: 12)) ?? ObjectID()
-}
-
 // MARK: - Leases
 
 extension RevisionStore {
