@@ -801,6 +801,10 @@ TANSU_API tansu_status tansu_cursor_next(tansu_cursor *cursor, tansu_document *d
  * one return CANCELLED. The cursor must not be closed at the same time. No-op on NULL. */
 TANSU_API void tansu_cursor_cancel(tansu_cursor *cursor);
 
+/* Ends the time limit ($maxTimeMS) of a cursor: later steps take as long as they need. No-op on NULL
+ * and after a step that returned TIMEOUT. */
+TANSU_API void tansu_cursor_end_timeout(tansu_cursor *cursor);
+
 /* Closes the cursor and releases its snapshot. No-op on NULL. */
 TANSU_API void tansu_cursor_close(tansu_cursor *cursor);
 

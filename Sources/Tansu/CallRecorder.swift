@@ -71,9 +71,7 @@ final class CallRecorder: @unchecked Sendable {
         // Calls on the library's own collections are not recorded.
         guard !call.collection.hasPrefix("tansu.") else { return }
         guard let trial = Self.trial else { return record(call) }
-        var call = call
-        call.hints["$maxTimeMS"] = nil
-        trial.withLock { [call] in $0.append { self.record(call) } }
+        trial.withLock { $0.append { self.record(call) } }
     }
 
     /// Runs `body`, calls with a time limit that are made again when it returns `nil`: then these are not recorded.
@@ -112,6 +110,7 @@ final class CallRecorder: @unchecked Sendable {
             // Those of a write, or of a call that asks for something else than documents.
             for key in ["$upsert", "$dropall"] { query[key] = nil }
             for key in ["$upsert", "$arrayFilters", "$onlycount", "$explain"] { hints[key] = nil }
+            hints["$maxTimeMS"] = 10_000
             let explained = self?.explain(query, hints, in: call.collection) ?? [:]
             logger.warning(message, metadata: details.merging(explained) { own, _ in own })
             self?.isExplaining.withLock { $0 = false }

@@ -220,6 +220,11 @@ void tansu_cursor_cancel(tansu_cursor *cursor) {
         interrupt_ask(&cursor->interrupt);
 }
 
+void tansu_cursor_end_timeout(tansu_cursor *cursor) {
+    if (cursor != NULL && !handle_inherited(cursor->db))
+        query_end_timeout(cursor->run);
+}
+
 void tansu_cursor_close(tansu_cursor *cursor) {
     if (cursor == NULL || handle_inherited(cursor->db))
         return;

@@ -221,6 +221,7 @@ static void reading(void) {
     NEEDS(document, tansu_cursor_next(cursor, NULL, NULL));
     tansu_cursor_close(cursor);
     IGNORES(cursor, tansu_cursor_cancel(NULL));
+    IGNORES(cursor, tansu_cursor_end_timeout(NULL));
     IGNORES(cursor, tansu_cursor_close(NULL));
     NEEDS(db, tansu_count(NULL, NULL, "c", NONE, NONE, &count, NULL));
     NEEDS(collection, tansu_count(db, NULL, NULL, NONE, NONE, &count, NULL));

@@ -68,6 +68,32 @@ static void few_documents_keep_to_a_deadline(void) {
     memory_db_close(own);
 }
 
+/* A cursor goes on after its limit was ended, which is over by then. */
+static void a_cursor_outlives_its_deadline(void) {
+    const struct timespec pause = {.tv_nsec = 210 * 1000 * 1000};
+    for (int ends = 0; ends < 2; ends++) {
+        bson_t *hints = bson_from_text("{'$maxTimeMS':200}");
+        tansu_cursor *cursor = NULL;
+        tansu_document document;
+        tansu_error error = {0};
+        REQUIRE(CHECK_OK(
+            tansu_find(db, NULL, "c", TANSU_NO_DOCUMENT, document_of(hints), &cursor, &error),
+            &error));
+        CHECK_OK(tansu_cursor_next(cursor, &document, &error), &error);
+        if (ends)
+            tansu_cursor_end_timeout(cursor);
+        nanosleep(&pause, NULL);
+        int found = 1;
+        tansu_status status;
+        while ((status = tansu_cursor_next(cursor, &document, &error)) == TANSU_OK)
+            found++;
+        CHECK_STATUS(ends ? TANSU_DONE : TANSU_E_TIMEOUT, status);
+        CHECK(ends ? found == DOCUMENTS : found < DOCUMENTS);
+        tansu_cursor_close(cursor);
+        bson_destroy(hints);
+    }
+}
+
 /* cancel_soon -- what the other thread does. */
 static void *cancel_soon(void *cursor) {
     struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
@@ -475,6 +501,7 @@ int main(void) {
     RUN(few_documents_keep_to_a_deadline);
     fill();
     RUN(a_query_keeps_to_its_deadline);
+    RUN(a_cursor_outlives_its_deadline);
     RUN(a_cursor_is_cancelled_from_another_thread);
     RUN(a_cancelled_transaction_keeps_nothing);
     RUN(every_call_keeps_to_its_deadline);

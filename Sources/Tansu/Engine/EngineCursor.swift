@@ -26,6 +26,8 @@ final class EngineCursor: @unchecked Sendable {
     private let scope: EngineScope
     private let handle: Handle
     private let holder: EngineDatabase.Holder
+    /// Whether the rest of the call goes on with it and closes it.
+    private(set) var isHandedOver = false
     private let lock = NSRecursiveLock()
 
     /// Starts a query.
@@ -65,6 +67,29 @@ final class EngineCursor: @unchecked Sendable {
         handle.interrupt.request()
     }
 
+    /// Leaves it open, without a time limit, when the call that opened it ends: `goOn` is the rest of the call, on another thread.
+    func handOver() {
+        lock.withLock {
+            isHandedOver = true
+            tansu_cursor_end_timeout(handle.pointer)
+            if scope.transaction == nil { scope.engine.suspend() }
+        }
+    }
+
+    /// Runs `body`, the rest of the call that has handed it over, and closes it.
+    func goOn<Result>(_ body: () throws -> Result) throws -> Result {
+        func run() throws -> Result {
+            defer { close() }
+            return try body()
+        }
+        // A transaction is open as long as its cursors.
+        guard scope.transaction == nil else { return try run() }
+        return try scope.engine.resume {
+            lock.withLock { isHandedOver = false }
+            return try run()
+        }
+    }
+
     /// Ends it early. It may be called at any time.
     func close() {
         if let transaction = scope.transaction {
@@ -74,6 +99,8 @@ final class EngineCursor: @unchecked Sendable {
                 guard handle.pointer != nil else { return }
                 // It stays open until the end of the step, which calls this again.
                 guard !handle.isStepping else { return handle.close() }
+                // The rest of a call that is not made: its task was cancelled.
+                if isHandedOver { return scope.engine.resume { handle.close() } }
                 scope.engine.end(for: holder) { handle.close() }
             }
         }

@@ -27,6 +27,8 @@ final class EngineDatabase: @unchecked Sendable {
     private var state: State
     /// The thread of each running call; a thread is there several times when a call runs a closure that calls.
     private var callers: [UInt] = []
+    /// Among them, a call that waits for a thread.
+    private static let suspended: UInt = 0
     /// Transactions and cursors of the user: the engine cannot close under these.
     private var openHandles = 0
     /// Records calls; `nil` when calls are not measured.
@@ -91,6 +93,20 @@ final class EngineDatabase: @unchecked Sendable {
             leave()
         }
         try body()
+    }
+
+    /// The running call goes on after its end, in `resume` on any thread: closing waits for that, too.
+    func suspend() {
+        condition.withLock { callers.append(Self.suspended) }
+    }
+
+    /// Runs `body`, the rest of a call that was suspended.
+    func resume<Result>(_ body: () throws -> Result) rethrows -> Result {
+        condition.withLock {
+            if let index = callers.firstIndex(of: Self.suspended) { callers[index] = WorkerThread.current }
+        }
+        defer { leave() }
+        return try body()
     }
 
     /// A feed is open: it is closed with the database, unless it ends before.

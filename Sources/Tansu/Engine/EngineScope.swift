@@ -153,7 +153,7 @@ extension EngineScope {
     ) throws -> Result {
         func run() throws -> Result {
             let cursor = try EngineCursor(self, collection: collection, query: query, hints: hints, for: .call)
-            defer { cursor.close() }
+            defer { if !cursor.isHandedOver { cursor.close() } }
             return try body(cursor)
         }
         // A transaction is open as long as its cursors, whoever holds it.

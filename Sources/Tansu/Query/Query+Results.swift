@@ -4,14 +4,14 @@ extension Database.Query {
     /// - Throws: ``TansuError`` with `.invalidQuery` (the context names path and operator) or `.tooLarge` (a sort
     ///   over its memory bound); `DecodingError`.
     public func all() throws -> [Element] {
-        try withCursor(all)
+        try withCursor { try elements(from: $0) }
     }
 
     /// The first document, or `nil` when there is none.
     ///
     /// - Throws: As `all()`.
     public func first() throws -> Element? {
-        try limitedToOne.withCursor { try first(from: $0) }
+        try limitedToOne.withCursor { try elements(atMost: 1, from: $0) }.first
     }
 
     /// How many documents there are; `skip` and `limit` count too.
@@ -49,23 +49,16 @@ extension Database.Query {
         Database.Cursor(try makeEngineCursor(), reader)
     }
 
-    /// All the documents of a cursor.
-    func all(from cursor: EngineCursor) throws -> [Element] {
+    /// The documents of a cursor that are not skipped, up to a number of them together with those before.
+    private func elements(
+        atMost count: Int = .max, from cursor: EngineCursor, after elements: [Element] = []
+    ) throws -> [Element] {
         let reader = reader
-        var elements: [Element] = []
-        while let element = try cursor.next({ try reader.decodeUnlessSkipped($0) }) {
+        var elements = elements
+        while elements.count < count, let element = try cursor.next({ try reader.decodeUnlessSkipped($0) }) {
             if let element { elements.append(element) }
         }
         return elements
-    }
-
-    /// The first document of a cursor that is not skipped.
-    func first(from cursor: EngineCursor) throws -> Element? {
-        let reader = reader
-        while let element = try cursor.next({ try reader.decodeUnlessSkipped($0) }) {
-            if let element { return element }
-        }
-        return nil
     }
 
     /// The same query with a limit of 1 for the planner; an existing limit, which may be 0, is kept. None when the first
@@ -98,16 +91,13 @@ extension Database.Query {
 // MARK: - Async results
 
 extension Database.Query {
-    /// All the documents, in an array. Where the caller runs, if they take less than a millisecond, are at most 64 and
-    /// have at most 64 KiB; on a thread of the database otherwise.
+    /// All the documents, in an array. The first ones where the caller runs, if they take less than a millisecond: up to 64
+    /// with up to 64 KiB; the others, from the same cursor, on a thread of the database.
     ///
     /// - Parameter isolation: The actor on which a short query runs: the caller's.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func all(isolation: isolated (any Actor)? = #isolation) async throws -> [Element] {
-        if let elements = try inPlace({ try $0.elements(atMost: .max) }) { return elements }
-        return try await session.run(.read) { flag in
-            try self.withCursor { cursor in try flag.cancelling(with: cursor.cancel) { try self.all(from: cursor) } }
-        }
+        try await elements(atMost: .max)
     }
 
     /// The first document, or `nil` when there is none. Where the caller runs, if that takes less than a millisecond; on
@@ -116,13 +106,7 @@ extension Database.Query {
     /// - Parameter isolation: The actor on which a short query runs: the caller's.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func first(isolation: isolated (any Actor)? = #isolation) async throws -> Element? {
-        let query = limitedToOne
-        if let elements = try query.inPlace({ try $0.elements(atMost: 1) }) { return elements.first }
-        return try await session.run(.read) { flag in
-            try query.withCursor { cursor in
-                try flag.cancelling(with: cursor.cancel) { try query.first(from: cursor) }
-            }
-        }
+        try await limitedToOne.elements(atMost: 1).first
     }
 
     /// How many documents there are; `skip` and `limit` count too. Where the caller runs, if counting takes less than a
@@ -140,6 +124,28 @@ extension Database.Query {
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func explain() async throws -> Database.Explanation {
         try await session.runCancellable(.read) { try self.explain(in: $0) }
+    }
+
+    /// Up to a number of documents: where the caller runs while they are few, and the others on a thread of the database, from
+    /// the same cursor.
+    private func elements(atMost count: Int, isolation: isolated (any Actor)? = #isolation) async throws -> [Element] {
+        let begun = try inPlace { try $0.begin(count) }
+        guard let begun else {
+            return try await session.run(.read) { flag in
+                try self.withCursor { cursor in
+                    try flag.cancelling(with: cursor.cancel) { try self.elements(atMost: count, from: cursor) }
+                }
+            }
+        }
+        guard let (cursor, next) = begun.rest else { return begun.elements }
+        return try await session.run(.read) { flag in
+            try cursor.goOn {
+                try flag.cancelling(with: cursor.cancel) {
+                    let element = try next.withUnsafeBytes { try self.reader.decode($0) }
+                    return try self.elements(atMost: count, from: cursor, after: begun.elements + [element])
+                }
+            }
+        }
     }
 
     /// Runs the query with a time limit on the executor of the caller.
@@ -162,22 +168,32 @@ extension Database.Query {
         }
     }
 
-    /// The first documents; `nil` when there are too many for one who must not be kept waiting.
-    private func elements(atMost count: Int) throws -> [Element]? {
+    /// What a query has read in place.
+    private struct Begun: Sendable {
+        var elements: [Element] = []
+        /// The cursor that was handed over and the document that it has stepped to, when these are not all.
+        var rest: (cursor: EngineCursor, next: [UInt8])?
+    }
+
+    /// Reads up to a number of documents, as many as one may who must not be kept waiting.
+    private func begin(_ count: Int) throws -> Begun {
         try withCursor { cursor in
             let reader = reader
-            var elements: [Element] = []
+            var begun = Begun()
             var bytesLeft = InPlace.bytes
-            while elements.count < count {
-                let next: Element?? = try cursor.next { document in
+            while begun.elements.count < count, begun.rest == nil {
+                let found: Void? = try cursor.next { document in
                     bytesLeft -= document.count
-                    return bytesLeft < 0 || elements.count == InPlace.documents ? nil : try reader.decode(document)
+                    if bytesLeft < 0 || begun.elements.count == InPlace.documents {
+                        begun.rest = (cursor, Array(document))
+                    } else {
+                        begun.elements.append(try reader.decode(document))
+                    }
                 }
-                guard let next else { break }
-                guard let element = next else { return nil }
-                elements.append(element)
+                if found == nil { break }
             }
-            return elements
+            if begun.rest != nil { cursor.handOver() }
+            return begun
         }
     }
 }

@@ -194,6 +194,10 @@ tansu_status query_next(query_run *run, tansu_document *document, tansu_error *e
     return status;
 }
 
+void query_end_timeout(query_run *run) {
+    run->deadline.milliseconds = 0;
+}
+
 tansu_status query_count(const query *q, const read_context *rctx,
                          const collection_state *collection, int64_t *count, tansu_error *error) {
     query_run *run;

@@ -26,6 +26,9 @@ tansu_status query_start(const query *q, const snapshot *snapshot, const read_co
  * of $onlycount and $explain. It is valid until the next call. TANSU_DONE at the end. */
 tansu_status query_next(query_run *run, tansu_document *document, tansu_error *error);
 
+/* query_end_timeout -- ends the timeout ($maxTimeMS) of the steps to come. */
+void query_end_timeout(query_run *run);
+
 /* query_end -- frees the run. NULL is allowed. */
 void query_end(query_run *run);
 
