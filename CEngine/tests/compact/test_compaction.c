@@ -8,7 +8,6 @@
 #include "support/folder.h"
 #include "support/model/store_model.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,21 +44,6 @@ static int64_t compact(tansu_db *db, const char *field) {
     return number;
 }
 
-/* log_files -- bytes of all segments, whole or not, in the log's folder. */
-static uint64_t log_files(const char *folder) {
-    char *path = strdup(folder_join(folder, "log"));
-    REQUIRE(path != NULL);
-    DIR *dir = opendir(path);
-    uint64_t sum = 0;
-    REQUIRE(dir != NULL);
-    for (struct dirent *e; (e = readdir(dir)) != NULL;)
-        if (strstr(e->d_name, ".seg") != NULL)
-            sum += file_size(folder_join(path, e->d_name));
-    closedir(dir);
-    free(path);
-    return sum;
-}
-
 /* forget_index -- makes the next opening read the whole log. */
 static void forget_index(const char *folder) {
     folder_remove(folder_join(folder, "index"));
@@ -90,10 +74,10 @@ static void space_of_removed_documents_is_reclaimed(void) {
     char *folder = folder_new();
     tansu_db *db = call_open(folder);
     fill_and_thin(db);
-    uint64_t before = log_files(folder);
+    uint64_t before = log_size(folder);
     CHECK(call_statistic(db, "deadBytes") > 7000000);
     CHECK(compact(db, "records") >= 19000 * 2);
-    uint64_t after = log_files(folder);
+    uint64_t after = log_size(folder);
     CHECK(before > 8000000 && after < 900000);
     check_note("%llu bytes of log became %llu", (unsigned long long)before,
                (unsigned long long)after);
@@ -189,7 +173,7 @@ static void space_of_a_dropped_collection_is_reclaimed(void) {
     save_padded(db, "stays", 0, 10, 0, 400);
     CHECK_OK(tansu_collection_drop(db, NULL, "gone", &call_error), &call_error);
     compact(db, "records");
-    CHECK(log_files(folder) < 400000); /* the head alone has 256 KiB */
+    CHECK(log_size(folder) < 400000); /* the head alone has 256 KiB */
     for (int again = 0; again < 2; again++) {
         CHECK_INT(10, call_count(db, NULL, "stays", "{}"));
         CHECK_INT(again == 0 ? 0 : 5, call_count(db, NULL, "gone", "{}"));
@@ -260,7 +244,7 @@ static void open_cursors_and_transactions_see_what_was_there(void) {
         save_padded(db, "c", 0, 1, 0, 1);
         compact(db, "records");
         if (!memory)
-            CHECK(log_files(folder) < 400000);
+            CHECK(log_size(folder) < 400000);
         call_close(db);
         folder_end(folder);
     }

@@ -8,27 +8,11 @@
 #include "support/folder.h"
 #include "support/random/random.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MIB ((uint64_t)1 << 20)
-
-/* log_files -- bytes of all segments. */
-static uint64_t log_files(const char *folder) {
-    char *path = strdup(folder_join(folder, "log"));
-    REQUIRE(path != NULL);
-    DIR *dir = opendir(path);
-    uint64_t sum = 0;
-    REQUIRE(dir != NULL);
-    for (struct dirent *e; (e = readdir(dir)) != NULL;)
-        if (strstr(e->d_name, ".seg") != NULL)
-            sum += file_size(folder_join(path, e->d_name));
-    closedir(dir);
-    free(path);
-    return sum;
-}
 
 /* open_small -- a database whose segments are small, which is compacted from that share of dead
  * bytes on; 0: on demand. */
@@ -88,7 +72,7 @@ static uint64_t sessions(const char *folder, int count) {
         tansu_db *db = open_small(folder, 50);
         change_settings(db, run);
         call_close(db);
-        uint64_t now = log_files(folder);
+        uint64_t now = log_size(folder);
         most = now > most ? now : most;
     }
     return most;
@@ -103,7 +87,7 @@ static void sessions_that_change_settings_do_not_make_the_log_grow(void) {
             save_stays(db);
         CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'n': 1}"), &call_error);
         call_close(db);
-        uint64_t before = behind ? log_files(folder) : 0, most = sessions(folder, 300);
+        uint64_t before = behind ? log_size(folder) : 0, most = sessions(folder, 300);
         check_note("%llu bytes, %llu at most", (unsigned long long)before,
                    (unsigned long long)most);
         CHECK(most <= before + MIB + 200000);
@@ -239,8 +223,8 @@ static void nothing_is_left_of_what_ended(void) {
         CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
         call_close(db);
         uint64_t first = behind ? MIB : 0, renames = 100 * 2 * (uint64_t)100;
-        check_note("%llu bytes", (unsigned long long)log_files(folder));
-        CHECK(log_files(folder) <= first + renames + 2000);
+        check_note("%llu bytes", (unsigned long long)log_size(folder));
+        CHECK(log_size(folder) <= first + renames + 2000);
         folder_end(folder);
     }
 }

@@ -99,6 +99,20 @@ void folder_copy(const char *from, const char *to) {
 }
 
 /* file_exists -- a file or folder. */
+uint64_t log_size(const char *folder) {
+    char *path = strdup(folder_join(folder, "log"));
+    REQUIRE(path != NULL);
+    DIR *dir = opendir(path);
+    uint64_t sum = 0;
+    REQUIRE(dir != NULL);
+    for (struct dirent *e; (e = readdir(dir)) != NULL;)
+        if (strstr(e->d_name, ".seg") != NULL)
+            sum += file_size(folder_join(path, e->d_name));
+    closedir(dir);
+    free(path);
+    return sum;
+}
+
 bool file_exists(const char *path) {
     struct stat info;
     return stat(path, &info) == 0;

@@ -26,6 +26,9 @@ void folder_copy(const char *from, const char *to);
 /* folder_join -- "folder/name" in memory that lasts for the next seven calls. */
 const char *folder_join(const char *folder, const char *name);
 
+/* log_size -- bytes of all segments, whole or not, in the log of a database's folder. */
+uint64_t log_size(const char *folder);
+
 bool file_exists(const char *path);
 uint64_t file_size(const char *path);
 void file_read(const char *path, tansu_buffer *bytes);
