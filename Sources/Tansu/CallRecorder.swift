@@ -85,10 +85,13 @@ final class CallRecorder: @unchecked Sendable {
         return result
     }
 
+    /// Whether a call is slow and there is a logger.
+    func logs(_ call: RecordedCall) -> Bool { logger != nil && .nanoseconds(call.nanoseconds) >= slowTime }
+
     private func record(_ call: RecordedCall) {
         timers[call.kind]?.recordNanoseconds(call.nanoseconds)
         if call.failed { failures[call.kind]?.increment() }
-        guard let logger, .nanoseconds(call.nanoseconds) >= slowTime else { return }
+        guard let logger, logs(call) else { return }
         var metadata: Logger.Metadata = ["milliseconds": "\(Double(call.nanoseconds / 1000) / 1000)"]
         if !call.collection.isEmpty { metadata["collection"] = "\(call.collection)" }
         if let query = call.query {
@@ -160,8 +163,9 @@ struct RecordedCall: Sendable {
     let failed: Bool
     /// Empty for the beginning and the commit of a transaction.
     let collection: String
-    let query: BSONDocument?
-    var hints: BSONDocument
+    /// What it was about; only of a call that is logged.
+    var query: BSONDocument?
+    var hints: BSONDocument = [:]
 }
 
 extension BSONDocument {

@@ -82,14 +82,18 @@ extension CallRecorder {
             guard let context, let event = event?.pointee, let kind = CallKind(rawValue: event.kind.rawValue) else {
                 return
             }
+            let recorder = Unmanaged<CallRecorder>.fromOpaque(context).takeUnretainedValue()
             let isMiss = kind == .get && event.status == TANSU_E_NOT_FOUND
-            Unmanaged<CallRecorder>.fromOpaque(context).takeUnretainedValue().receive(
-                RecordedCall(
-                    kind: kind, nanoseconds: Int64(clamping: event.nanoseconds),
-                    failed: event.status != TANSU_OK && event.status != TANSU_DONE && !isMiss,
-                    collection: event.collection.map { String(cString: $0) } ?? "",
-                    query: event.query.data == nil ? nil : BSONDocument(trustedBytes: Array(event.query.bytes)),
-                    hints: event.hints.data == nil ? [:] : BSONDocument(trustedBytes: Array(event.hints.bytes))))
+            var call = RecordedCall(
+                kind: kind, nanoseconds: Int64(clamping: event.nanoseconds),
+                failed: event.status != TANSU_OK && event.status != TANSU_DONE && !isMiss,
+                collection: event.collection.map { String(cString: $0) } ?? "")
+            // Metrics need no more of every call.
+            if recorder.logs(call) {
+                if event.query.data != nil { call.query = BSONDocument(trustedBytes: Array(event.query.bytes)) }
+                if event.hints.data != nil { call.hints = BSONDocument(trustedBytes: Array(event.hints.bytes)) }
+            }
+            recorder.receive(call)
         }
     }
 }
