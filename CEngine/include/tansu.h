@@ -615,23 +615,33 @@ TANSU_API tansu_status tansu_savepoint_roll_back(tansu_txn *txn, tansu_error *er
 
 /* ---- Collections ---------------------------------------------------------------------------- */
 
-/* Creates the collection unless it exists. `options`: {local: bool, compression: text, references:
- * array, timestamps: bool or document}. The compression, "lz4" or "none", is that of the documents
- * in compacted segments, from the next compaction on. The references are [{path: text, to: text,
- * onDelete: text}, ...]: the values at the path (elements of arrays, and paths through arrays, too)
- * are `_id`s of documents of the collection `to`, and onDelete says what the removal of such a
- * document does to a document that refers to it: "cascade" removes it as well, "nullify" makes the
- * value null or takes it out of its array, "deny" forbids the removal (REFERENCED), "ignore" (the
- * default) leaves it. This holds for every way of removing documents, dropping a collection
- * included, in one commit and over any number of references. An index on each path makes removals
- * quick. The timestamps are two fields that every save sets, whatever the document says, {created:
- * text, updated: text} with one or both names; true is {created: "createdAt", updated:
- * "updatedAt"}, false none: the date at which a document was inserted, which later saves keep, and
- * that of its last save, which is never before it. The last three are also changed when the
- * collection exists; `references` replaces all that there are. Errors: INVALID_NAME, INVALID_QUERY
- * (an unknown option, an invalid reference), EXISTS (with another value of "local"), UNSUPPORTED
- * (the library was built without LZ4), INVALID_STATE (an option of an existing collection is
- * changed in a savepoint), and a commit's. */
+/*
+ * Creates the collection unless it exists. `options` is a document with any of:
+ *
+ * - local: bool. Such a collection is never replicated.
+ * - compression: "lz4" or "none", of the documents in compacted segments, from the next compaction
+ *   on.
+ * - references: [{path: text, to: text, onDelete: text}, ...]. The values at the path (elements of
+ *   arrays, and paths through arrays, too) are `_id`s of documents of the collection `to`, and
+ *   onDelete says what the removal of such a document does to a document that refers to it:
+ *   "cascade" removes it as well, "nullify" makes the value null or takes it out of its array,
+ *   "deny" forbids the removal (REFERENCED), "ignore" (the default) leaves it. This holds for every
+ *   way of removing documents, dropping a collection included, in one commit and over any number of
+ *   references. An index on each path makes removals quick. Replaces all that there are.
+ * - timestamps: {created: text, updated: text} with one or both names of fields, true for
+ *   {created: "createdAt", updated: "updatedAt"}, or false for none. Every save sets them, whatever
+ *   the document says: the date at which a document was inserted, which later saves keep, and that
+ *   of its last save, which is never before it.
+ * - changeTracking: the name of another collection, or false. It gets {_id: id} of every document
+ *   that a commit inserts, changes or removes, in that commit, unless it has it already; who
+ *   follows the changes removes what it has seen. Documents that are saved with TANSU_COPY, and
+ *   dropping the collection, are not noted.
+ *
+ * All but `local` are also changed when the collection exists.
+ * Errors: INVALID_NAME, INVALID_QUERY (an unknown option, an invalid reference), EXISTS (with
+ * another value of "local"), UNSUPPORTED (the library was built without LZ4), INVALID_STATE (an
+ * option of an existing collection is changed in a savepoint), and a commit's.
+ */
 TANSU_API tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *name,
                                                tansu_document options, tansu_error *error);
 
@@ -682,8 +692,9 @@ typedef enum tansu_save_mode {
     TANSU_SAVE = 0,    /* insert, or replace the document with the same `_id` */
     TANSU_INSERT = 1,  /* EXISTS when the `_id` is taken */
     TANSU_REPLACE = 2, /* NOT_FOUND when it is not */
-    TANSU_COPY = 3     /* as TANSU_SAVE, but timestamps stay as the document has them: for copies of
-                          documents that were saved elsewhere, such as replicas */
+    TANSU_COPY = 3     /* as TANSU_SAVE, but timestamps stay as the document has them, and change
+                          tracking does not note it: for copies of documents that were saved
+                          elsewhere, such as replicas */
 } tansu_save_mode;
 
 /*

@@ -5,28 +5,33 @@
 #include "bson/writer.h"
 #include "rules/rules.h"
 #include "store/collection.h"
+#include "store/collection_options.h"
 #include "store/references/reference_list.h"
-#include "store/timestamps/timestamp_fields.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* The options of a collection. */
-typedef struct collection_options {
+typedef struct collection_options_read {
     bool local;
     bool compares_local; /* an existing collection must have the same */
     bool compresses;     /* `codec` was given */
     enum codec codec;
-    bool refers; /* `references` was given */
-    reference_list *references;
-    bool stamps; /* `timestamps` was given */
-    timestamp_fields *timestamps;
-} collection_options;
+    bool sets[OPTION_COUNT]; /* which others were given */
+    void *options[OPTION_COUNT];
+} collection_options_read;
+
+/* free_option -- frees one that was read. */
+static void free_option(collection_options_read *o, int number) {
+    if (o->options[number] != NULL)
+        collection_options[number].free(NULL, o->options[number]);
+    o->options[number] = NULL;
+}
 
 /* read_option -- one of them. */
-static tansu_status read_option(collection_options *o, const doc_iter *iter, tansu_error *error) {
+static tansu_status read_option(collection_options_read *o, const doc_iter *iter,
+                                tansu_error *error) {
     size_t length;
     if (strcmp(iter->key, "local") == 0) {
         o->compares_local = true;
@@ -35,20 +40,17 @@ static tansu_status read_option(collection_options *o, const doc_iter *iter, tan
                    : error_set(error, TANSU_E_INVALID_QUERY, iter->key,
                                "The collection option \"local\" must be true or false");
     }
-    if (strcmp(iter->key, "references") == 0) {
-        reference_list_free(o->references);
-        o->refers = true;
-        return reference_list_parse(&iter->value, &o->references, error);
-    }
-    if (strcmp(iter->key, "timestamps") == 0) {
-        free(o->timestamps);
-        o->stamps = true;
-        return timestamp_fields_parse(&iter->value, &o->timestamps, error);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (strcmp(iter->key, collection_options[i].name) != 0)
+            continue;
+        free_option(o, i);
+        o->sets[i] = true;
+        return collection_options[i].parse(&iter->value, &o->options[i], error);
     }
     if (strcmp(iter->key, "compression") != 0)
         return error_set(error, TANSU_E_INVALID_QUERY, iter->key,
                          "\"%s\" is not a collection option; there are \"local\", "
-                         "\"compression\", \"references\" and \"timestamps\"",
+                         "\"compression\", \"references\", \"timestamps\" and \"changeTracking\"",
                          iter->key);
     o->compresses = true;
     return iter->value.type == DOC_STRING &&
@@ -58,11 +60,11 @@ static tansu_status read_option(collection_options *o, const doc_iter *iter, tan
                            "The collection option \"compression\" must be \"lz4\" or \"none\"");
 }
 
-/* read_options -- reads {local: bool, compression: text, references: array, timestamps: document}.
- * The references are the caller's, also after an error. */
-static tansu_status read_options(tansu_document options, collection_options *o,
+/* read_options -- reads {local: bool, compression: text, references: array, ...}. The objects are the
+ * caller's, also after an error. */
+static tansu_status read_options(tansu_document options, collection_options_read *o,
                                  tansu_error *error) {
-    *o = (collection_options){.local = false};
+    *o = (collection_options_read){.local = false};
     tansu_status status = check_bson(options, true, "options", error);
     if (status != TANSU_OK || options.data == NULL)
         return status;
@@ -70,38 +72,43 @@ static tansu_status read_options(tansu_document options, collection_options *o,
     for (doc_iter_init(&iter, options.data, options.size);
          status == TANSU_OK && doc_iter_next(&iter);)
         status = read_option(o, &iter, error);
-    o->compares_local = o->compares_local || !(o->compresses || o->refers || o->stamps);
+    bool others = o->compresses;
+    for (int i = 0; i < OPTION_COUNT; i++)
+        others = others || o->sets[i];
+    o->compares_local = o->compares_local || !others;
     return status;
 }
 
+/* changes -- whether the options are others than those of a collection. */
+static bool changes(const collection_options_read *o, const collection_state *there) {
+    bool differs = o->compresses && there->codec != o->codec;
+    for (int i = 0; i < OPTION_COUNT && !differs; i++)
+        differs = o->sets[i] && !collection_options[i].equal(there->options[i], o->options[i]);
+    return differs;
+}
+
 /* ensure -- creates the collection, and sets what can be changed of an existing one. */
-static tansu_status ensure(const write_call *w, const char *name, collection_options *o,
+static tansu_status ensure(const write_call *w, const char *name, collection_options_read *o,
                            bool any_options, tansu_error *error) {
     const collection_state *there = snapshot_collection(w->wtxn->next, name);
     tansu_status status = write_txn_collection_ensure(w->wtxn, name, o->local,
                                                       any_options && o->compares_local, error);
-    if (status == TANSU_OK && there != NULL &&
-        ((o->compresses && there->codec != o->codec) ||
-         (o->refers && !reference_list_equal(there->references, o->references)) ||
-         (o->stamps && !timestamp_fields_equal(there->timestamps, o->timestamps))))
+    if (status == TANSU_OK && there != NULL && changes(o, there))
         status = write_call_check_savepoint(w, error);
     if (status == TANSU_OK && o->compresses)
         status = write_txn_collection_compress(w->wtxn, name, o->codec, error);
-    if (status == TANSU_OK && o->refers) {
-        reference_list *list = o->references;
-        o->references = NULL;
-        status = write_txn_collection_refer(w->wtxn, name, list, error);
+    for (int i = 0; status == TANSU_OK && i < OPTION_COUNT; i++) {
+        void *option = o->options[i];
+        o->options[i] = NULL;
+        if (o->sets[i])
+            status = write_txn_collection_option(w->wtxn, name, i, option, error);
     }
-    if (status != TANSU_OK || !o->stamps)
-        return status;
-    timestamp_fields *fields = o->timestamps;
-    o->timestamps = NULL;
-    return write_txn_collection_stamp(w->wtxn, name, fields, error);
+    return status;
 }
 
 tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *name,
                                      tansu_document options, tansu_error *error) {
-    collection_options o;
+    collection_options_read o;
     tansu_status status = read_options(options, &o, error);
     if (status == TANSU_OK)
         status = name_check(name, "collection", error);
@@ -110,8 +117,8 @@ tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *n
         status = write_call_begin(&w, db, txn, error);
     if (status == TANSU_OK)
         status = write_call_end(&w, ensure(&w, name, &o, options.data != NULL, error), error);
-    reference_list_free(o.references);
-    free(o.timestamps);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        free_option(&o, i);
     return status;
 }
 

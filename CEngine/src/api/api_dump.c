@@ -7,9 +7,8 @@
 #include "bson/json/json.h"
 #include "bson/writer.h"
 #include "log/scan.h"
+#include "store/collection.h"
 #include "store/handle.h"
-#include "store/references/reference_list.h"
-#include "store/timestamps/timestamp_fields.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -164,12 +163,7 @@ static tansu_status put_collection(dump *d, const collection_state *state, uint6
     writer_string(&w, "name", state->name);
     size_t options = writer_open(&w, "options", DOC_DOCUMENT);
     writer_bool(&w, "local", state->local);
-    if (state->codec != CODEC_NONE)
-        writer_string(&w, "compression", codec_name(state->codec));
-    if (state->references != NULL)
-        reference_list_write(state->references, &w);
-    if (state->timestamps != NULL)
-        timestamp_fields_write(state->timestamps, &w);
+    collection_write_options(state, &w);
     writer_end(&w, options);
     writer_int64(&w, "documents", (int64_t)documents);
     size_t list = writer_open(&w, "indexes", DOC_ARRAY);

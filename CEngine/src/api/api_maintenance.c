@@ -9,11 +9,10 @@
 #include "compact/compact.h"
 #include "log/scan.h"
 #include "query/plan/partial_filter.h"
+#include "store/collection_options.h"
 #include "store/handle.h"
 #include "store/open/instances.h"
 #include "store/open/open.h"
-#include "store/references/reference_list.h"
-#include "store/timestamps/timestamp_fields.h"
 #include "store/write_lock.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -152,11 +151,13 @@ static tansu_status begin(const cloning *c, write_txn **result, tansu_error *err
     if (status != TANSU_OK)
         return status;
     status = write_txn_begin(c->to, result, error);
-    if (status == TANSU_OK)
-        (*result)->stamping = STAMPING_COPIES;
-    else
+    if (status != TANSU_OK) {
         write_lock_release(c->to);
-    return status;
+        return status;
+    }
+    (*result)->stamping = STAMPING_COPIES;
+    (*result)->untracked = true;
+    return TANSU_OK;
 }
 
 /* end -- commits, or aborts after an error. What is copied is synced once, when all is there. */
@@ -212,20 +213,18 @@ static tansu_status copy_index(const cloning *c, const char *name, const index_d
     return end(to, write_txn_index_create(to, name, definition, NULL, error), error);
 }
 
-/* copy_references -- those of one collection. */
-static tansu_status copy_references(write_txn *to, const collection_state *state,
-                                    tansu_error *error) {
-    reference_list *list = reference_list_copy(state->references);
-    return list == NULL ? error_memory(error)
-                        : write_txn_collection_refer(to, state->name, list, error);
-}
-
-/* copy_timestamps -- the same. */
-static tansu_status copy_timestamps(write_txn *to, const collection_state *state,
-                                    tansu_error *error) {
-    timestamp_fields *fields = timestamp_fields_copy(state->timestamps);
-    return fields == NULL ? error_memory(error)
-                          : write_txn_collection_stamp(to, state->name, fields, error);
+/* copy_options -- of one collection. */
+static tansu_status copy_options(write_txn *to, const collection_state *state, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (int i = 0; status == TANSU_OK && i < OPTION_COUNT; i++) {
+        void *option;
+        if (state->options[i] == NULL)
+            continue;
+        status = collection_option_copy(state, i, &option, error);
+        if (status == TANSU_OK)
+            status = write_txn_collection_option(to, state->name, i, option, error);
+    }
+    return status;
 }
 
 /* copy_collection -- options, documents in their order, indexes. */
@@ -238,10 +237,8 @@ static tansu_status copy_collection(const cloning *c, const collection_state *st
     status = write_txn_collection_ensure(to, state->name, state->local, true, error);
     if (status == TANSU_OK)
         status = write_txn_collection_compress(to, state->name, state->codec, error);
-    if (status == TANSU_OK && state->references != NULL)
-        status = copy_references(to, state, error);
-    if (status == TANSU_OK && state->timestamps != NULL)
-        status = copy_timestamps(to, state, error);
+    if (status == TANSU_OK)
+        status = copy_options(to, state, error);
     status = end(to, status, error);
     log_pins pins = {.next = 0};
     read_context v = {.log = c->from->log,

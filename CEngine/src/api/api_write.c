@@ -30,6 +30,7 @@ static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
         document = writer_begin(&out);
         list = writer_open(&out, "ids", DOC_ARRAY);
     }
+    w.wtxn->untracked = mode == TANSU_COPY;
     w.wtxn->stamping = mode == TANSU_COPY ? STAMPING_COPIES : STAMPING_SETS;
     for (size_t i = 0; status == TANSU_OK && i < count; i++) {
         doc_value id;
@@ -46,6 +47,7 @@ static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
             error->offset = (int64_t)i;
     }
     w.wtxn->stamping = STAMPING_SETS;
+    w.wtxn->untracked = false;
     if (status == TANSU_OK && ids != NULL) {
         writer_end(&out, list);
         status = writer_finish(&out, document) ? TANSU_OK : error_memory(error);

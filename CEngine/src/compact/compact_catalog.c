@@ -13,10 +13,10 @@
 #include "compact/compact.h"
 
 #include "bson/document.h"
-#include "store/references/reference_list.h"
+#include "store/collection_options.h"
 #include "store/snapshot.h"
-#include "store/timestamps/timestamp_fields.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,20 +105,15 @@ static bool keeps_index(table *settled, const collection_state *state, const rec
     return keep;
 }
 
-/* has_references, has_timestamps -- whether the collection has those that a record sets, or that
- * cannot be said. */
-static bool has_references(const collection_state *state, const doc_value *value) {
-    reference_list *list = NULL;
-    bool same = reference_list_parse(value, &list, NULL) != TANSU_OK ||
-                reference_list_equal(state->references, list);
-    reference_list_free(list);
-    return same;
-}
-static bool has_timestamps(const collection_state *state, const doc_value *value) {
-    timestamp_fields *fields = NULL;
-    bool same = timestamp_fields_parse(value, &fields, NULL) != TANSU_OK ||
-                timestamp_fields_equal(state->timestamps, fields);
-    free(fields);
+/* has_option -- whether the collection has what a record sets, or that cannot be said. */
+static bool has_option(const collection_state *state, enum option_number number,
+                       const doc_value *value) {
+    const collection_option *kind = &collection_options[number];
+    void *option = NULL;
+    bool same = kind->parse(value, &option, NULL) != TANSU_OK ||
+                kind->equal(state->options[number], option);
+    if (option != NULL)
+        kind->free(NULL, option);
     return same;
 }
 
@@ -126,25 +121,25 @@ static bool has_timestamps(const collection_state *state, const doc_value *value
 static bool keeps_option(table *settled, const collection_state *state,
                          const record_header *record) {
     doc_value value;
-    const char *option, *compression = text_of(record, "compression");
+    const char *compression = text_of(record, "compression");
+    char settles[1 + 32] = "$compression"; /* as the name of no index is */
     bool keep;
     if (compression != NULL) {
         enum codec codec;
         (void)codec_of_name(compression, &codec); /* an unknown one is none */
-        option = "$compression";
         keep = state->codec == codec;
-    } else if (find(record, "references", &value)) {
-        option = "$references";
-        keep = has_references(state, &value);
-    } else if (find(record, "timestamps", &value)) {
-        option = "$timestamps";
-        keep = has_timestamps(state, &value);
     } else {
-        return true;
+        int i = 0;
+        while (i < OPTION_COUNT && !find(record, collection_options[i].name, &value))
+            i++;
+        if (i == OPTION_COUNT)
+            return true;
+        snprintf(settles, sizeof settles, "$%s", collection_options[i].name);
+        keep = has_option(state, i, &value);
     }
-    keep = keep && !is_settled(settled, state->id, option);
+    keep = keep && !is_settled(settled, state->id, settles);
     if (keep)
-        settle(settled, state->id, option);
+        settle(settled, state->id, settles);
     return keep;
 }
 

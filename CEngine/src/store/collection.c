@@ -2,11 +2,10 @@
  * store/collection.c -- creating, copying and freeing collection states.
  */
 #include "store/collection.h"
+#include "store/collection_options.h"
 
 #include "bson/document.h"
 #include "log/compressed/codec.h"
-#include "store/references/reference_list.h"
-#include "store/timestamps/timestamp_fields.h"
 #include "util/error.h"
 #include "util/utf8.h"
 
@@ -28,10 +27,7 @@ collection_name *collection_name_new(uint32_t id, const char *text, size_t lengt
 void collection_write_options(const collection_state *state, writer *w) {
     if (state->codec != CODEC_NONE)
         writer_string(w, "compression", codec_name(state->codec));
-    if (state->references != NULL)
-        reference_list_write(state->references, w);
-    if (state->timestamps != NULL)
-        timestamp_fields_write(state->timestamps, w);
+    collection_options_write(state, w);
 }
 
 /* What a collection takes in other places: its bytes by segment, its part of the catalog's pages,
@@ -87,8 +83,9 @@ void collection_release(void *trees, void *released) {
         index_definition_free((index_definition *)state->indexes[i].definition);
     }
     locations_free(state->locations);
-    reference_list_free((reference_list *)state->references);
-    free((void *)state->timestamps);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (state->options[i] != NULL)
+            collection_options[i].free(NULL, (void *)state->options[i]);
     free(state->named);
     free(state);
 }

@@ -16,8 +16,8 @@ static inline bool index_waits(const collection_state *state, uint32_t number) {
            !atomic_load_explicit(&state->current[number], memory_order_acquire);
 }
 
-/* collection_write_options -- appends compression, references and timestamps, as far as they are
- * set: as records of the catalog and reports have them. */
+/* collection_write_options -- appends compression and the other options, as far as they are set: as
+ * records of the catalog and reports have them. */
 void collection_write_options(const collection_state *state, writer *w);
 
 /* collection_count -- has what a state takes beside its trees count as memory of blocks. */

@@ -37,15 +37,24 @@ typedef struct collection_name {
     char text[];
 } collection_name;
 
+/* The options of a collection that are objects (store/collection_options.h). */
+enum option_number { OPTION_REFERENCES, OPTION_TIMESTAMPS, OPTION_TRACKING, OPTION_COUNT };
+
 /* One collection as of a snapshot. Immutable once published. */
 typedef struct collection_state {
-    uint64_t epoch;                            /* the writer that made this copy */
-    uint32_t id;                               /* unique in the database, never used again */
-    uint32_t changes;                          /* of recovery: its list of changes, from 1 */
-    bool local;                                /* never replicated */
-    enum codec codec;                          /* of its documents in compacted segments */
-    const struct reference_list *references;   /* to other collections; NULL: none */
-    const struct timestamp_fields *timestamps; /* that saves set; NULL: none */
+    uint64_t epoch;   /* the writer that made this copy */
+    uint32_t id;      /* unique in the database, never used again */
+    uint32_t changes; /* of recovery: its list of changes, from 1 */
+    bool local;       /* never replicated */
+    enum codec codec; /* of its documents in compacted segments */
+    union {
+        struct {
+            const struct reference_list *references;   /* to other collections; NULL: none */
+            const struct timestamp_fields *timestamps; /* that saves set; NULL: none */
+            const struct change_tracking *tracking;    /* of changed documents; NULL: none */
+        };
+        const void *options[OPTION_COUNT];
+    };
     collection_name *named;
     const char *name;              /* its text */
     locations *locations;          /* shared by all snapshots */

@@ -166,8 +166,7 @@ typedef struct repair_collection {
     bool named;
     bool local;
     enum codec codec;
-    const repair_record *references; /* the record that sets them; NULL: none */
-    const repair_record *timestamps; /* the same */
+    const repair_record *options[OPTION_COUNT]; /* the records that set them; NULL: none */
     bool dropped;
     uint64_t named_by; /* the commit that gave the name */
     bool doubtful;     /* no checksum protects that record */

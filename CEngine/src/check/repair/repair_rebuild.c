@@ -6,9 +6,8 @@
 
 #include "bson/document.h"
 #include "bson/json/json.h"
+#include "store/collection_options.h"
 #include "store/database_internal.h"
-#include "store/references/reference_list.h"
-#include "store/timestamps/timestamp_fields.h"
 #include "store/write_lock.h"
 #include "store/write_txn/write_txn.h"
 #include "util/error.h"
@@ -85,6 +84,7 @@ static tansu_status begin_batch(transfer *t, tansu_error *error) {
     status = write_txn_begin(db, &t->wtxn, error);
     if (status == TANSU_OK) {
         t->wtxn->stamping = STAMPING_COPIES;
+        t->wtxn->untracked = true;
     } else {
         t->wtxn = NULL;
         write_lock_release(db);
@@ -334,45 +334,25 @@ static tansu_status list_suspects(transfer *t, tansu_error *error) {
     return status;
 }
 
-/* transfer_references -- sets the references of the collection. Those that are invalid are a
- * problem. */
-static tansu_status transfer_references(transfer *t, tansu_error *error) {
-    const tansu_buffer *payload = &t->c->references->payload;
-    doc_value array;
-    reference_list *list = NULL;
-    doc_find(payload->data, payload->size, "references", 10, &array);
+/* transfer_option -- sets an option of the collection. One that is invalid is a problem. */
+static tansu_status transfer_option(transfer *t, enum option_number number, tansu_error *error) {
+    const collection_option *kind = &collection_options[number];
+    const tansu_buffer *payload = &t->c->options[number]->payload;
+    doc_value value;
+    void *option = NULL;
+    doc_find(payload->data, payload->size, kind->name, strlen(kind->name), &value);
     tansu_error fault;
-    tansu_status status = reference_list_parse(&array, &list, &fault);
-    if (status == TANSU_E_MEMORY)
-        return error_memory(error);
+    tansu_status status = kind->parse(&value, &option, &fault);
     if (status == TANSU_OK)
-        status = write_txn_collection_refer(t->wtxn, t->c->name, list, &fault);
+        status = write_txn_collection_option(t->wtxn, t->c->name, number, option, &fault);
     if (status != TANSU_E_INVALID_QUERY && status != TANSU_E_INVALID_NAME) {
         if (status != TANSU_OK && error != NULL)
             *error = fault;
         return status;
     }
     problem_location where = {.offset = -1, .size = -1, .collection = t->c->name};
-    problem_list_add(&t->r->problems, &where, "References of the collection are left out: %s",
-                     fault.message);
-    return TANSU_OK;
-}
-
-/* transfer_timestamps -- the same of the option "timestamps". */
-static tansu_status transfer_timestamps(transfer *t, tansu_error *error) {
-    const tansu_buffer *payload = &t->c->timestamps->payload;
-    doc_value option;
-    timestamp_fields *fields = NULL;
-    doc_find(payload->data, payload->size, "timestamps", 10, &option);
-    tansu_error fault;
-    tansu_status status = timestamp_fields_parse(&option, &fields, &fault);
-    if (status == TANSU_OK)
-        return write_txn_collection_stamp(t->wtxn, t->c->name, fields, error);
-    if (status == TANSU_E_MEMORY)
-        return error_memory(error);
-    problem_location where = {.offset = -1, .size = -1, .collection = t->c->name};
-    problem_list_add(&t->r->problems, &where, "Timestamps of the collection are left out: %s",
-                     fault.message);
+    problem_list_add(&t->r->problems, &where, "The option \"%s\" of the collection is left out: %s",
+                     kind->name, fault.message);
     return TANSU_OK;
 }
 
@@ -385,10 +365,9 @@ static tansu_status transfer_collection(repair *r, repair_collection *c, pending
         status = write_txn_collection_ensure(t.wtxn, c->name, c->local, true, error);
     if (status == TANSU_OK && codec_available(c->codec))
         status = write_txn_collection_compress(t.wtxn, c->name, c->codec, error);
-    if (status == TANSU_OK && c->references != NULL)
-        status = transfer_references(&t, error);
-    if (status == TANSU_OK && c->timestamps != NULL)
-        status = transfer_timestamps(&t, error);
+    for (int i = 0; status == TANSU_OK && i < OPTION_COUNT; i++)
+        if (c->options[i] != NULL)
+            status = transfer_option(&t, i, error);
     for (uint64_t i = 0; status == TANSU_OK && i < count; i++) {
         pending_slot slot = slots[i]; /* those that are saved move to the front */
         status = transfer_document(&t, &slot, error);

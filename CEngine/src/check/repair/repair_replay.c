@@ -10,6 +10,7 @@
 #include "check/repair/repair_internal.h"
 #include "log/scan.h"
 #include "store/collection.h"
+#include "store/collection_options.h"
 #include "util/array.h"
 #include "util/bisect.h"
 #include "util/buffer.h"
@@ -462,10 +463,10 @@ static tansu_status apply(repair *r, const repair_record *record, tansu_error *e
     case RECORD_COLLECTION_OPTIONS:
         if ((to = text_of(record, "compression")) != NULL)
             (void)codec_of_name(to, &c->codec);
-        if (doc_find(record->payload.data, record->payload.size, "references", 10, &option))
-            c->references = record;
-        if (doc_find(record->payload.data, record->payload.size, "timestamps", 10, &option))
-            c->timestamps = record;
+        for (int i = 0; i < OPTION_COUNT; i++)
+            if (doc_find(record->payload.data, record->payload.size, collection_options[i].name,
+                         strlen(collection_options[i].name), &option))
+                c->options[i] = record;
         break;
     default: break;
     }

@@ -6,9 +6,8 @@
 #include "store/checkpoint/checkpoint_internal.h"
 #include "store/checkpoint/stored_catalog.h"
 #include "store/collection.h"
+#include "store/collection_options.h"
 #include "store/database_internal.h"
-#include "store/references/reference_list.h"
-#include "store/timestamps/timestamp_fields.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -234,19 +233,18 @@ static tansu_status load_index(database *db, const doc_value *part, collection_i
     return tree_open(db->trees, block, count, &index->entries, error);
 }
 
-/* load_options -- references and timestamps of a collection; without the members there are none. */
+/* load_options -- the options of a collection; those without a member are not set. */
 static tansu_status load_options(const doc_value *part, collection_state *state,
                                  tansu_error *error) {
-    doc_value option;
-    reference_list *list = NULL;
-    timestamp_fields *fields = NULL;
+    doc_value value;
     tansu_status status = TANSU_OK;
-    if (doc_find(part->data, part->size, "references", 10, &option))
-        status = reference_list_parse(&option, &list, error);
-    state->references = list;
-    if (status == TANSU_OK && doc_find(part->data, part->size, "timestamps", 10, &option))
-        status = timestamp_fields_parse(&option, &fields, error);
-    state->timestamps = fields;
+    for (int i = 0; status == TANSU_OK && i < OPTION_COUNT; i++) {
+        const char *member = collection_options[i].name;
+        void *option = NULL;
+        if (doc_find(part->data, part->size, member, strlen(member), &value))
+            status = collection_options[i].parse(&value, &option, error);
+        state->options[i] = option;
+    }
     return status == TANSU_E_MEMORY || status == TANSU_OK ? status : TANSU_E_CORRUPT;
 }
 

@@ -21,11 +21,10 @@
 #include "log/scan.h"
 #include "store/background/background.h"
 #include "store/collection.h"
+#include "store/collection_options.h"
 #include "store/database_internal.h"
 #include "store/index_backlog/backlog_changes.h"
 #include "store/index_backlog/index_backlog.h"
-#include "store/references/reference_list.h"
-#include "store/timestamps/timestamp_fields.h"
 #include "store/write_txn/write_txn_internal.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -342,17 +341,14 @@ static tansu_status replay_options(write_txn *wtxn, const collection_state *stat
         (void)codec_of_name(compression, &codec); /* an unknown one is none */
         status = write_txn_set_codec(wtxn, state->name, codec, error);
     }
-    if (status == TANSU_OK && doc_find(payload, size, "references", 10, &option)) {
-        reference_list *list;
-        status = reference_list_parse(&option, &list, error);
+    for (int i = 0; status == TANSU_OK && i < OPTION_COUNT; i++) {
+        const char *member = collection_options[i].name;
+        void *value;
+        if (!doc_find(payload, size, member, strlen(member), &option))
+            continue;
+        status = collection_options[i].parse(&option, &value, error);
         if (status == TANSU_OK)
-            status = write_txn_set_references(wtxn, name, list, error);
-    }
-    if (status == TANSU_OK && doc_find(payload, size, "timestamps", 10, &option)) {
-        timestamp_fields *fields;
-        status = timestamp_fields_parse(&option, &fields, error);
-        if (status == TANSU_OK)
-            status = write_txn_set_timestamps(wtxn, name, fields, error);
+            status = write_txn_set_option(wtxn, name, i, value, error);
     }
     return status == TANSU_E_INVALID_QUERY
                ? damaged(location, "There are invalid options of a collection", error)

@@ -187,10 +187,6 @@ reference_list *reference_list_renamed(const reference_list *list, const char *f
     return copy;
 }
 
-reference_list *reference_list_copy(const reference_list *list) {
-    return list == NULL ? NULL : reference_list_renamed(list, "", "");
-}
-
 void reference_list_write(const reference_list *list, writer *w) {
     size_t array = writer_open(w, "references", DOC_ARRAY);
     for (uint32_t i = 0; list != NULL && i < list->count; i++) {

@@ -46,9 +46,6 @@ tansu_status reference_list_parse(const doc_value *array, reference_list **resul
 reference_list *reference_list_renamed(const reference_list *list, const char *from,
                                        const char *to);
 
-/* reference_list_copy -- NULL for NULL, and when memory is exhausted. */
-reference_list *reference_list_copy(const reference_list *list);
-
 /* reference_list_write -- appends an element "references" with the array, an empty one for NULL. */
 void reference_list_write(const reference_list *list, writer *w);
 

@@ -70,13 +70,6 @@ tansu_status timestamp_fields_parse(const doc_value *option, timestamp_fields **
     return status;
 }
 
-timestamp_fields *timestamp_fields_copy(const timestamp_fields *fields) {
-    timestamp_fields *copy = fields == NULL ? NULL : malloc(sizeof *copy);
-    if (copy != NULL)
-        *copy = *fields;
-    return copy;
-}
-
 bool timestamp_fields_equal(const timestamp_fields *a, const timestamp_fields *b) {
     if (a == NULL || b == NULL)
         return a == b;

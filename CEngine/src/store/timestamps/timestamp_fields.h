@@ -22,9 +22,6 @@ typedef struct timestamp_fields {
 tansu_status timestamp_fields_parse(const doc_value *option, timestamp_fields **result,
                                     tansu_error *error);
 
-/* timestamp_fields_copy -- NULL for NULL, and when memory is exhausted. */
-timestamp_fields *timestamp_fields_copy(const timestamp_fields *fields);
-
 /* timestamp_fields_equal -- NULL is none. */
 bool timestamp_fields_equal(const timestamp_fields *a, const timestamp_fields *b);
 

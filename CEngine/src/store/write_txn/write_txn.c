@@ -43,6 +43,7 @@ void write_txn_discard(write_txn *wtxn) {
     tansu_buffer_free(&wtxn->key);
     tansu_buffer_free(&wtxn->scratch);
     tansu_buffer_free(&wtxn->stamped);
+    tansu_buffer_free(&wtxn->noted);
     write_txn_batches_free(wtxn);
     free(wtxn);
 }

@@ -57,6 +57,7 @@ typedef struct write_txn {
     uint64_t dropped_bytes;   /* of the documents of dropped collections */
     uint32_t records;
     bool changed;
+    bool untracked;  /* what is saved is not noted as changed (store/tracking) */
     bool keep_steps; /* savepoints are wanted */
     bool broken;     /* a call failed half-way: the transaction can only be aborted */
     bool replay;
@@ -86,6 +87,7 @@ typedef struct write_txn {
     tansu_buffer key;
     tansu_buffer scratch;
     tansu_buffer stamped; /* the document last saved, with its dates, if it got any */
+    tansu_buffer noted;   /* the `_id` last noted as changed */
 } write_txn;
 
 /* write_txn_begin -- starts on the head snapshot; the caller has the write lock. */
@@ -160,17 +162,12 @@ tansu_status write_txn_look_up_id(write_txn *wtxn, const collection_state *colle
 tansu_status write_txn_collection_compress(write_txn *wtxn, const char *name, enum codec codec,
                                            tansu_error *error);
 
-/* write_txn_collection_refer -- replaces the references of a collection (NULL: none). Owns `list`
- * whatever the result. Errors: NOT_FOUND, INVALID_NAME (a target), and those of a record. */
-struct reference_list;
-tansu_status write_txn_collection_refer(write_txn *wtxn, const char *name,
-                                        struct reference_list *list, tansu_error *error);
-
-/* write_txn_collection_stamp -- replaces the fields that saves date (NULL: none). Owns `fields`
- * whatever the result. Errors: NOT_FOUND, and those of a record. */
-struct timestamp_fields;
-tansu_status write_txn_collection_stamp(write_txn *wtxn, const char *name,
-                                        struct timestamp_fields *fields, tansu_error *error);
+/* write_txn_collection_option -- replaces an option of a collection (NULL: it is not set any more)
+ * unless it is equal. Owns `option` whatever the result. Errors: NOT_FOUND, INVALID_NAME (of a
+ * collection in it), and those of a record. */
+tansu_status write_txn_collection_option(write_txn *wtxn, const char *name,
+                                         enum option_number number, void *option,
+                                         tansu_error *error);
 
 /* ---- Collections and indexes (write_txn_catalog.c) ---- */
 

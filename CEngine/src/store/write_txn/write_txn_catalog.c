@@ -6,10 +6,11 @@
 #include "index/index_build.h"
 #include "store/checkpoint/stored_catalog.h"
 #include "store/collection.h"
+#include "store/collection_options.h"
 #include "store/database_internal.h"
 #include "store/declared_indexes.h"
 #include "store/references/reference_list.h"
-#include "store/timestamps/timestamp_fields.h"
+#include "store/tracking/change_tracking.h"
 #include "store/write_txn/write_txn_internal.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -189,7 +190,8 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
         return snapshot_missing(name, error);
     dropped_collection *dropped = malloc(sizeof *dropped);
     if (dropped == NULL || !reserve_dropped(wtxn, state->index_count + 1) ||
-        !retire_reserve(&wtxn->retired, state->index_count + 4 + 3 * CATALOG_REPLACED) ||
+        !retire_reserve(&wtxn->retired,
+                        state->index_count + 2 + OPTION_COUNT + 3 * CATALOG_REPLACED) ||
         !retire_reserve(&wtxn->made, 1) || !reserve_dropped_locations(wtxn->db) ||
         !leave(wtxn, state)) {
         free(dropped);
@@ -205,10 +207,9 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
         wtxn->dropped[wtxn->dropped_count++] = state->indexes[i].entries;
         retire_add(&wtxn->retired, free_definition, NULL, (void *)state->indexes[i].definition);
     }
-    if (state->references != NULL)
-        retire_add(&wtxn->retired, reference_list_retire, NULL, (void *)state->references);
-    if (state->timestamps != NULL)
-        retire_add(&wtxn->retired, retire_memory, NULL, (void *)state->timestamps);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (state->options[i] != NULL)
+            retire_add(&wtxn->retired, collection_options[i].free, NULL, (void *)state->options[i]);
     retire_add(&wtxn->retired, retire_memory, NULL, state->named);
     free(state);
     return TANSU_OK;
@@ -524,8 +525,7 @@ tansu_status write_txn_index_drop(write_txn *wtxn, const char *collection, const
 /* ---- Write txn options ---- */
 
 /*
- * The options of collections in a transaction: compression,
- * references and timestamps.
+ * The options of collections in a transaction.
  */
 
 tansu_status write_txn_set_codec(write_txn *wtxn, const char *name, enum codec codec,
@@ -573,104 +573,77 @@ static bool note_holder(write_txn *wtxn, const collection_state *state, bool hol
                  : catalog_remove(&wtxn->next->holders, &writer, state->name);
 }
 
-tansu_status write_txn_set_references(write_txn *wtxn, const char *name, reference_list *list,
-                                      tansu_error *error) {
+tansu_status write_txn_set_option(write_txn *wtxn, const char *name, enum option_number number,
+                                  void *option, tansu_error *error) {
+    const collection_option *kind = &collection_options[number];
     collection_state *state;
     tansu_status status = write_txn_collection(wtxn, name, 0, &state, error);
     if (status == TANSU_OK && state == NULL)
         status = snapshot_missing(name, error);
     if (status == TANSU_OK &&
         (!retire_reserve(&wtxn->made, 1) || !retire_reserve(&wtxn->retired, 1 + CATALOG_REPLACED) ||
-         !note_holder(wtxn, state, list != NULL)))
+         (number == OPTION_REFERENCES && !note_holder(wtxn, state, option != NULL))))
         status = error_memory(error);
     if (status != TANSU_OK) {
-        reference_list_free(list);
+        if (option != NULL)
+            kind->free(NULL, option);
         return status;
     }
-    if (state->references != NULL)
-        retire_add(&wtxn->retired, reference_list_retire, NULL, (void *)state->references);
-    if (list != NULL)
-        retire_add(&wtxn->made, reference_list_retire, NULL, list);
-    state->references = list;
+    if (state->options[number] != NULL)
+        retire_add(&wtxn->retired, kind->free, NULL, (void *)state->options[number]);
+    if (option != NULL)
+        retire_add(&wtxn->made, kind->free, NULL, option);
+    state->options[number] = option;
     return TANSU_OK;
 }
 
-/* put_references -- records a collection's references, and sets them. Owns the list. */
-static tansu_status put_references(write_txn *wtxn, const collection_state *state,
-                                   reference_list *list, tansu_error *error) {
+/* put_option -- records an option, and sets it. Owns it. */
+static tansu_status put_option(write_txn *wtxn, const collection_state *state,
+                               enum option_number number, void *option, tansu_error *error) {
     tansu_buffer payload = TANSU_BUFFER_INIT;
     writer w = {.out = &payload};
     size_t document = writer_begin(&w);
     writer_string(&w, "name", state->name);
-    reference_list_write(list, &w);
+    collection_options[number].write(option, &w);
     tansu_status status =
         write_txn_put_document(wtxn, RECORD_COLLECTION_OPTIONS, state->id, &w, document, error);
     if (status != TANSU_OK) {
-        reference_list_free(list);
+        if (option != NULL)
+            collection_options[number].free(NULL, option);
         return status;
     }
-    status = write_txn_set_references(wtxn, state->name, list, error);
+    status = write_txn_set_option(wtxn, state->name, number, option, error);
     wtxn->broken = wtxn->broken || status != TANSU_OK;
     return status;
 }
 
-tansu_status write_txn_collection_refer(write_txn *wtxn, const char *name, reference_list *list,
-                                        tansu_error *error) {
-    const collection_state *there = snapshot_collection(wtxn->next, name);
-    tansu_status status = there == NULL ? snapshot_missing(name, error) : TANSU_OK;
+/* check_names -- whether the collections that an option names can exist. */
+static tansu_status check_names(const char *name, enum option_number number, const void *option,
+                                tansu_error *error) {
+    const reference_list *list = number == OPTION_REFERENCES ? option : NULL;
+    const change_tracking *tracking = number == OPTION_TRACKING ? option : NULL;
+    tansu_status status =
+        tracking == NULL ? TANSU_OK : name_check(tracking->to, "collection", error);
+    if (status == TANSU_OK && tracking != NULL && strcmp(tracking->to, name) == 0)
+        return error_set(error, TANSU_E_INVALID_QUERY, "changeTracking",
+                         "Collection \"%s\" cannot note its changes in itself; name another one",
+                         name);
     for (uint32_t i = 0; status == TANSU_OK && list != NULL && i < list->count; i++)
         status = name_check(list->items[i].to, "collection", error);
-    bool same = status == TANSU_OK && reference_list_equal(there->references, list);
-    if (status != TANSU_OK || same) {
-        reference_list_free(list);
-        return status;
-    }
-    return put_references(wtxn, there, list, error);
+    return status;
 }
 
-tansu_status write_txn_set_timestamps(write_txn *wtxn, const char *name, timestamp_fields *fields,
-                                      tansu_error *error) {
-    collection_state *state;
-    tansu_status status = write_txn_collection(wtxn, name, 0, &state, error);
-    if (status == TANSU_OK && state == NULL)
-        status = snapshot_missing(name, error);
-    if (status == TANSU_OK &&
-        (!retire_reserve(&wtxn->made, 1) || !retire_reserve(&wtxn->retired, 1)))
-        status = error_memory(error);
-    if (status != TANSU_OK) {
-        free(fields);
-        return status;
-    }
-    if (state->timestamps != NULL)
-        retire_add(&wtxn->retired, retire_memory, NULL, (void *)state->timestamps);
-    if (fields != NULL)
-        retire_add(&wtxn->made, retire_memory, NULL, fields);
-    state->timestamps = fields;
-    return TANSU_OK;
-}
-
-tansu_status write_txn_collection_stamp(write_txn *wtxn, const char *name, timestamp_fields *fields,
-                                        tansu_error *error) {
+tansu_status write_txn_collection_option(write_txn *wtxn, const char *name,
+                                         enum option_number number, void *option,
+                                         tansu_error *error) {
+    const collection_option *kind = &collection_options[number];
     const collection_state *there = snapshot_collection(wtxn->next, name);
-    tansu_status status = there == NULL ? snapshot_missing(name, error) : TANSU_OK;
-    bool same = status == TANSU_OK && timestamp_fields_equal(there->timestamps, fields);
-    if (status != TANSU_OK || same) {
-        free(fields);
-        return status;
-    }
-    tansu_buffer payload = TANSU_BUFFER_INIT;
-    writer w = {.out = &payload};
-    size_t document = writer_begin(&w);
-    writer_string(&w, "name", there->name);
-    timestamp_fields_write(fields, &w);
-    status =
-        write_txn_put_document(wtxn, RECORD_COLLECTION_OPTIONS, there->id, &w, document, error);
-    if (status != TANSU_OK) {
-        free(fields);
-        return status;
-    }
-    status = write_txn_set_timestamps(wtxn, name, fields, error);
-    wtxn->broken = wtxn->broken || status != TANSU_OK;
+    tansu_status status =
+        there == NULL ? snapshot_missing(name, error) : check_names(name, number, option, error);
+    if (status == TANSU_OK && !kind->equal(there->options[number], option))
+        return put_option(wtxn, there, number, option, error);
+    if (option != NULL)
+        kind->free(NULL, option);
     return status;
 }
 
@@ -682,8 +655,9 @@ tansu_status write_txn_move_references(write_txn *wtxn, const char *name, const 
         if (!reference_list_names(state->references, name))
             continue;
         reference_list *list = reference_list_renamed(state->references, name, to);
-        tansu_status status =
-            list == NULL ? error_memory(error) : put_references(wtxn, state, list, error);
+        tansu_status status = list == NULL
+                                  ? error_memory(error)
+                                  : put_option(wtxn, state, OPTION_REFERENCES, list, error);
         if (status != TANSU_OK)
             return status;
     }

@@ -10,6 +10,7 @@
 #include "store/database_internal.h"
 #include "store/index_backlog/index_backlog.h"
 #include "store/timestamps/timestamp_fields.h"
+#include "store/tracking/change_tracking.h"
 #include "store/write_txn/write_txn_internal.h"
 #include "util/buffer.h"
 #include "util/clock.h"
@@ -345,6 +346,31 @@ static tansu_status check_document(write_txn *wtxn, const collection_state *stat
                      : shape_check(f, doc, size, error);
 }
 
+/* note_change -- has the collection that the option "changeTracking" names contain the `_id` of a
+ * document that was changed. */
+static tansu_status note_change(write_txn *wtxn, const change_tracking *tracking,
+                                const doc_value *id, tansu_error *error) {
+    if (!writer_single(&wtxn->noted, "_id", id))
+        return error_memory(error);
+    doc_value noted;
+    doc_find_id(wtxn->noted.data, wtxn->noted.size, &noted);
+    const collection_state *to = snapshot_collection(wtxn->next, tracking->to);
+    bool found = false;
+    uint64_t rid;
+    tansu_status status =
+        to == NULL ? TANSU_OK : write_txn_look_up_id(wtxn, to, &noted, &found, &rid, error);
+    if (status != TANSU_OK || found)
+        return status;
+    const enum stamping stamping = wtxn->stamping;
+    wtxn->stamping = STAMPING_COPIES;
+    wtxn->untracked = true;
+    status = write_txn_save(wtxn, tracking->to, wtxn->noted.data, wtxn->noted.size, TANSU_SAVE,
+                            NULL, error);
+    wtxn->stamping = stamping;
+    wtxn->untracked = false;
+    return status;
+}
+
 tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8_t *doc,
                             size_t size, tansu_save_mode mode, doc_value *id, tansu_error *error) {
     collection_state *state;
@@ -443,7 +469,9 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
                                               .new_ref = new_ref});
     if (id != NULL)
         *id = own;
-    return TANSU_OK;
+    return state->tracking == NULL || wtxn->untracked
+               ? TANSU_OK
+               : note_change(wtxn, state->tracking, &own, error);
 }
 
 tansu_status write_txn_remove(write_txn *wtxn, const char *collection, uint64_t rid,
@@ -491,7 +519,10 @@ tansu_status write_txn_remove(write_txn *wtxn, const char *collection, uint64_t 
                                               .rid = rid,
                                               .before = before,
                                               .old_ref = old_ref});
-    return TANSU_OK;
+    if (state->tracking == NULL)
+        return TANSU_OK;
+    doc_find_id(wtxn->scratch.data, wtxn->scratch.size, &id);
+    return note_change(wtxn, state->tracking, &id, error);
 }
 
 /* ---- The error for a value that a unique index already holds ---- */

@@ -70,15 +70,13 @@ tansu_status write_txn_batch(write_txn *wtxn, collection_state *state, uint32_t 
                              const uint8_t *entry, uint32_t size, bool removes, tansu_error *error);
 void write_txn_batches_free(write_txn *wtxn);
 
-/* write_txn_set_codec, write_txn_set_references, write_txn_set_timestamps -- set an option in the
- * private snapshot; the list is owned whatever the result. write_txn_move_references -- has the
- * references to a collection that was renamed follow it, with records of their own. */
+/* write_txn_set_codec, write_txn_set_option -- set an option in the private snapshot; an object is
+ * owned whatever the result. write_txn_move_references -- has the references to a collection that
+ * was renamed follow it, with records of their own. */
 tansu_status write_txn_set_codec(write_txn *wtxn, const char *name, enum codec codec,
                                  tansu_error *error);
-tansu_status write_txn_set_references(write_txn *wtxn, const char *name,
-                                      struct reference_list *list, tansu_error *error);
-tansu_status write_txn_set_timestamps(write_txn *wtxn, const char *name,
-                                      struct timestamp_fields *fields, tansu_error *error);
+tansu_status write_txn_set_option(write_txn *wtxn, const char *name, enum option_number number,
+                                  void *option, tansu_error *error);
 tansu_status write_txn_move_references(write_txn *wtxn, const char *name, const char *to,
                                        tansu_error *error);
 
