@@ -394,8 +394,10 @@ tansu_status load_save(load *l, tansu_error *error) {
     w.wtxn->stamping = l->dump               ? STAMPING_COPIES
                        : l->keeps_timestamps ? STAMPING_KEEPS
                                              : STAMPING_SETS;
+    w.wtxn->untracked = l->dump;
     status = save_documents(l, w.wtxn, &saved, &skipped, error);
     w.wtxn->stamping = STAMPING_SETS;
+    w.wtxn->untracked = false;
     bool keep = status == TANSU_OK || (w.own && write_txn_usable(w.wtxn, NULL) == TANSU_OK);
     tansu_status end =
         write_call_end(&w, keep ? TANSU_OK : status, status == TANSU_OK ? error : NULL);
