@@ -346,10 +346,9 @@ static tansu_status check_document(write_txn *wtxn, const collection_state *stat
                      : shape_check(f, doc, size, error);
 }
 
-/* note_change -- has the collection that the option "changeTracking" names contain the `_id` of a
- * document that was changed. */
-static tansu_status note_change(write_txn *wtxn, const change_tracking *tracking,
-                                const doc_value *id, tansu_error *error) {
+/* note_id -- has the collection that the option "changeTracking" names contain an `_id`. */
+static tansu_status note_id(write_txn *wtxn, const change_tracking *tracking, const doc_value *id,
+                            tansu_error *error) {
     if (!writer_single(&wtxn->noted, "_id", id))
         return error_memory(error);
     doc_value noted;
@@ -368,6 +367,15 @@ static tansu_status note_change(write_txn *wtxn, const change_tracking *tracking
                             NULL, error);
     wtxn->stamping = stamping;
     wtxn->untracked = false;
+    return status;
+}
+
+/* note_change -- notes the `_id` of a document that was saved or removed. Without steps to roll
+ * that back by, the transaction can only be aborted after an error. */
+static tansu_status note_change(write_txn *wtxn, const change_tracking *tracking,
+                                const doc_value *id, tansu_error *error) {
+    tansu_status status = note_id(wtxn, tracking, id, error);
+    wtxn->broken = wtxn->broken || (status != TANSU_OK && !wtxn->keep_steps);
     return status;
 }
 
