@@ -274,6 +274,10 @@ tansu_status write_txn_collection_rename(write_txn *wtxn, const char *name, cons
     if (snapshot_collection(wtxn->next, to) != NULL)
         return error_set(error, TANSU_E_EXISTS, to, "Collection \"%s\" exists; choose another name",
                          to);
+    if (state->tracking != NULL && strcmp(state->tracking->to, to) == 0)
+        return error_set(error, TANSU_E_INVALID_NAME, to,
+                         "Collection \"%s\" notes its changes in \"%s\"; choose another name", name,
+                         to);
     status = name_record(wtxn, RECORD_COLLECTION_RENAME, state->id, name, to, error);
     if (status == TANSU_OK) {
         status = write_txn_move_collection(wtxn, name, to, error);
