@@ -633,9 +633,12 @@ TANSU_API tansu_status tansu_savepoint_roll_back(tansu_txn *txn, tansu_error *er
  *   the document says: the date at which a document was inserted, which later saves keep, and that
  *   of its last save, which is never before it.
  * - changeTracking: the name of another collection, or false. It gets {_id: id} of every document
- *   that a commit inserts, changes or removes, in that commit, unless it has it already; who
- *   follows the changes removes what it has seen. Documents that are saved with TANSU_COPY, and
- *   dropping the collection, are not noted.
+ *   that a commit saves or removes, in that commit, unless it has it already, and is created when
+ *   it does not exist; who follows the changes removes what it has seen. Where it cannot get it (a
+ *   unique index), the save or removal fails. Not noted are documents that are saved with
+ *   TANSU_COPY or loaded from a dump, those of a collection that is dropped, and those that the
+ *   tracking of another collection puts into this one. The option does not follow the collection
+ *   that it names when that is renamed.
  *
  * All but `local` are also changed when the collection exists.
  * Errors: INVALID_NAME, INVALID_QUERY (an unknown option, an invalid reference), EXISTS (with
@@ -650,8 +653,8 @@ TANSU_API tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, con
 TANSU_API tansu_status tansu_collection_drop(tansu_db *db, tansu_txn *txn, const char *name,
                                              tansu_error *error);
 
-/* Renames the collection; references to it follow. Errors: NOT_FOUND, EXISTS, INVALID_NAME, and a
- * commit's. */
+/* Renames the collection; references to it follow. Errors: NOT_FOUND, EXISTS, INVALID_NAME (also
+ * the name that its option "changeTracking" has), and a commit's. */
 TANSU_API tansu_status tansu_collection_rename(tansu_db *db, tansu_txn *txn, const char *name,
                                                const char *new_name, tansu_error *error);
 
