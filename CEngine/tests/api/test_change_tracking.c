@@ -5,6 +5,7 @@
  */
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
+#include "support/calls/dump_calls.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/calls/query_calls.h"
 #include "support/calls/update_calls.h"
@@ -14,7 +15,6 @@
 #include "support/random/random.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* tracked -- a memory store whose collection "c" notes changes in "l". */
@@ -31,47 +31,6 @@ static const char *noted(tansu_db *db) {
 
 static void empty(tansu_db *db) {
     CHECK_OK(call_remove(db, NULL, "l", "{}", NULL), &call_error);
-}
-
-/* ---- Loading and dumping ---- */
-
-/* append -- a writer of a dump. */
-static int append(void *context, const void *bytes, size_t size) {
-    tansu_buffer *text = context;
-    uint8_t *data = realloc(text->data, text->size + size);
-    if (data == NULL)
-        return 0;
-    memcpy(data + text->size, bytes, size);
-    *text = (tansu_buffer){data, text->size + size, text->size + size};
-    return 1;
-}
-
-/* What is still to be loaded. */
-typedef struct source {
-    const char *at;
-    size_t left;
-} source;
-
-static int64_t give(void *context, void *bytes, size_t size) {
-    source *s = context;
-    const size_t part = size < s->left ? size : s->left;
-    memcpy(bytes, s->at, part);
-    s->at += part;
-    s->left -= part;
-    return (int64_t)part;
-}
-
-static tansu_status load(tansu_db *db, const char *text, size_t size, tansu_document options) {
-    source s = {text, size};
-    return tansu_load(db, give, &s, options, NULL, NULL, NULL, &call_error);
-}
-
-/* load_text -- the same; the options are a text, too. */
-static tansu_status load_text(tansu_db *db, const char *text, size_t size, const char *options) {
-    bson_t *o = bson_from_text(options);
-    tansu_status status = load(db, text, size, document_of(o));
-    bson_destroy(o);
-    return status;
 }
 
 /* execute -- a command in JSON; single quotes stand for double ones. Whether it succeeded. */
@@ -328,13 +287,11 @@ static void copies_note_nothing_and_go_on(void) {
     snprintf(other, sizeof other, "%s", path_in(folder, "killed"));
     folder_copy(path, other);
     tansu_options memory = call_options(NULL);
-    tansu_buffer dump = TANSU_BUFFER_INIT;
-    CHECK_OK(tansu_dump(db, NULL, append, &dump, TANSU_NO_DOCUMENT, NULL, NULL, NULL, &call_error),
-             &call_error);
+    tansu_buffer dump = dump_all(db);
     tansu_db *copies[5] = {call_open(other), NULL, call_open(NULL)};
     CHECK_OK(tansu_clone(db, &memory, NULL, NULL, &copies[1], &call_error), &call_error);
-    CHECK_OK(load_text(copies[2], (const char *)dump.data, dump.size, "{}"), &call_error);
-    free(dump.data);
+    CHECK_OK(load_text(copies[2], dump.data, dump.size, "{}"), &call_error);
+    tansu_buffer_free(&dump);
     snprintf(other, sizeof other, "%s", path_in(folder, "backup"));
     CHECK_OK(backup(db, other, TANSU_BACKUP_FILE), &call_error);
     char restored[400];
@@ -734,7 +691,7 @@ static tansu_status attempt(tansu_db *db, tansu_txn *txn, noting call, tansu_doc
     case NOTING_REMOVE_ID: return tansu_remove_id(db, txn, "c", other, NULL, &call_error);
     case NOTING_REMOVE:
         return tansu_remove(db, txn, "c", other, TANSU_NO_DOCUMENT, NULL, &call_error);
-    default: return load(db, lines, sizeof lines - 1, options);
+    default: return load_bytes(db, lines, sizeof lines - 1, options);
     }
 }
 

@@ -4,6 +4,7 @@
  */
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
+#include "support/calls/dump_calls.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/calls/query_calls.h"
 #include "support/calls/update_calls.h"
@@ -370,33 +371,6 @@ static void check_at(const char *path) {
     call_close(db);
 }
 
-/* append -- a writer of a dump. */
-static int append(void *context, const void *bytes, size_t size) {
-    tansu_buffer *text = context;
-    size_t all = text->size + size;
-    uint8_t *data = realloc(text->data, all);
-    if (data == NULL)
-        return 0;
-    memcpy(data + text->size, bytes, size);
-    *text = (tansu_buffer){.data = data, .size = all, .capacity = all};
-    return 1;
-}
-
-/* What is still to be loaded of a dump. */
-typedef struct source {
-    const uint8_t *at;
-    size_t left;
-} source;
-
-static int64_t give(void *context, void *bytes, size_t size) {
-    source *s = context;
-    size_t part = size < s->left ? size : s->left;
-    memcpy(bytes, s->at, part);
-    s->at += part;
-    s->left -= part;
-    return (int64_t)part;
-}
-
 static void references_are_kept_everywhere(void) {
     char *folder = folder_new();
     char path[400], other[400];
@@ -423,16 +397,12 @@ static void references_are_kept_everywhere(void) {
     CHECK_OK(tansu_clone(db, &memory, NULL, NULL, &copy, &call_error), &call_error);
     check_kept(copy);
     call_close(copy);
-    tansu_buffer text = TANSU_BUFFER_INIT;
-    CHECK_OK(tansu_dump(db, NULL, append, &text, TANSU_NO_DOCUMENT, NULL, NULL, NULL, &call_error),
-             &call_error);
+    tansu_buffer text = dump_all(db);
     copy = call_open(NULL);
-    source s = {text.data, text.size};
-    CHECK_OK(tansu_load(copy, give, &s, TANSU_NO_DOCUMENT, NULL, NULL, NULL, &call_error),
-             &call_error);
+    CHECK_OK(load_bytes(copy, text.data, text.size, TANSU_NO_DOCUMENT), &call_error);
     check_kept(copy);
     call_close(copy);
-    free(text.data);
+    tansu_buffer_free(&text);
     CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
     call_close(db);
     check_at(path);

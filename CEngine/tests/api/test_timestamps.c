@@ -4,6 +4,7 @@
  */
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
+#include "support/calls/dump_calls.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/calls/query_calls.h"
 #include "support/calls/update_calls.h"
@@ -252,40 +253,6 @@ static void a_document_may_be_too_large_for_them(void) {
 
 /* ---- Copies ---- */
 
-/* append -- a writer of a dump. */
-static int append(void *context, const void *bytes, size_t size) {
-    tansu_buffer *text = context;
-    uint8_t *data = realloc(text->data, text->size + size);
-    if (data == NULL)
-        return 0;
-    memcpy(data + text->size, bytes, size);
-    *text = (tansu_buffer){data, text->size + size, text->size + size};
-    return 1;
-}
-
-/* What is still to be loaded. */
-typedef struct source {
-    const char *at;
-    size_t left;
-} source;
-
-static int64_t give(void *context, void *bytes, size_t size) {
-    source *s = context;
-    const size_t part = size < s->left ? size : s->left;
-    memcpy(bytes, s->at, part);
-    s->at += part;
-    s->left -= part;
-    return (int64_t)part;
-}
-
-/* load_text -- loads a text with options. */
-static void load_text(tansu_db *db, const char *text, size_t size, const char *options) {
-    source s = {text, size};
-    bson_t *o = bson_from_text(options);
-    CHECK_OK(tansu_load(db, give, &s, document_of(o), NULL, NULL, NULL, &call_error), &call_error);
-    bson_destroy(o);
-}
-
 static void copies_are_equal(void) {
     char *folder = folder_new();
     char path[400], other[400];
@@ -316,13 +283,11 @@ static void copies_are_equal(void) {
     snprintf(restored, sizeof restored, "%s", path_in(folder, "restored"));
     CHECK_OK(restore(other, restored), &call_error);
     tansu_options memory = call_options(NULL);
-    tansu_buffer dump = TANSU_BUFFER_INIT;
-    CHECK_OK(tansu_dump(db, NULL, append, &dump, TANSU_NO_DOCUMENT, NULL, NULL, NULL, &call_error),
-             &call_error);
+    tansu_buffer dump = dump_all(db);
     tansu_db *copies[4] = {call_open(restored), NULL, call_open(NULL), NULL};
     CHECK_OK(tansu_clone(db, &memory, NULL, NULL, &copies[1], &call_error), &call_error);
-    load_text(copies[2], (const char *)dump.data, dump.size, "{}");
-    free(dump.data);
+    CHECK_OK(load_text(copies[2], dump.data, dump.size, "{}"), &call_error);
+    tansu_buffer_free(&dump);
     call_close(db);
     snprintf(other, sizeof other, "%s", path_in(folder, "repaired"));
     CHECK_OK(maintenance_repair(path, other), &call_error);
@@ -342,14 +307,16 @@ static void loading_keeps_given_dates_when_asked(void) {
         "\"updatedAt\": 7}\n{\"_id\": 2}\n";
     tansu_db *db = dated();
     const int64_t began = clock_date();
-    load_text(db, text, sizeof text - 1, "{'collection': 'c', 'keepTimestamps': true}");
+    CHECK_OK(load_text(db, text, sizeof text - 1, "{'collection': 'c', 'keepTimestamps': true}"),
+             &call_error);
     CHECK_INT(5000, dates_of(db, 1).created);
     CHECK(is_between(dates_of(db, 1).updated, began));
     CHECK(is_between(dates_of(db, 2).created, began));
-    load_text(db, text, sizeof text - 1, "{'collection': 'c', 'mode': 'save'}");
+    CHECK_OK(load_text(db, text, sizeof text - 1, "{'collection': 'c', 'mode': 'save'}"),
+             &call_error);
     CHECK_INT(5000, dates_of(db, 1).created);
     CHECK_OK(call_remove(db, NULL, "c", "{}", NULL), &call_error);
-    load_text(db, text, sizeof text - 1, "{'collection': 'c'}");
+    CHECK_OK(load_text(db, text, sizeof text - 1, "{'collection': 'c'}"), &call_error);
     CHECK(is_between(dates_of(db, 1).created, began));
     call_close(db);
 }
