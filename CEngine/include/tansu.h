@@ -635,10 +635,10 @@ TANSU_API tansu_status tansu_savepoint_roll_back(tansu_txn *txn, tansu_error *er
  * - changeTracking: the name of another collection, or false. It gets {_id: id} of every document
  *   that a commit saves or removes, in that commit, unless it has it already, and is created when
  *   it does not exist; who follows the changes removes what it has seen. Where it cannot get it (a
- *   unique index), the save or removal fails. Not noted are documents that are saved with
- *   TANSU_COPY or loaded from a dump, those of a collection that is dropped, and those that the
- *   tracking of another collection puts into this one. The option does not follow the collection
- *   that it names when that is renamed.
+ *   unique index), the save or removal fails. Not noted are a save of the bytes that are stored,
+ *   what is saved with TANSU_COPY or by the load of a dump that creates the collection, dropping
+ *   it, and what the tracking of another collection puts into it. The option does not follow the
+ *   collection that it names when that is renamed.
  *
  * All but `local` are also changed when the collection exists.
  * Errors: INVALID_NAME, INVALID_QUERY (an unknown option, an invalid reference), EXISTS (with

@@ -32,8 +32,9 @@ typedef struct load {
     bool atomic;
     bool keeps_timestamps;
 
-    bool dump;  /* it began with a dump's first line */
-    bool ended; /* and its last one was read */
+    bool dump;    /* it began with a dump's first line */
+    bool created; /* the collection was not there before */
+    bool ended;   /* and its last one was read */
     uint64_t collection_line;
     uint64_t expected; /* documents of the collection, as its line says */
     uint64_t seen;     /* that were read */
@@ -394,7 +395,7 @@ tansu_status load_save(load *l, tansu_error *error) {
     w.wtxn->stamping = l->dump               ? STAMPING_COPIES
                        : l->keeps_timestamps ? STAMPING_KEEPS
                                              : STAMPING_SETS;
-    w.wtxn->untracked = l->dump;
+    w.wtxn->untracked = l->created;
     status = save_documents(l, w.wtxn, &saved, &skipped, error);
     w.wtxn->stamping = STAMPING_SETS;
     w.wtxn->untracked = false;
@@ -526,6 +527,9 @@ static tansu_status read_collection(load *l, const doc_value *body, tansu_error 
                        "The line of a collection needs \"name\", \"options\", \"documents\" and "
                        "\"indexes\" of the right types",
                        error);
+    tansu_buffer info = TANSU_BUFFER_INIT;
+    l->created = tansu_collection_info(l->db, l->txn, name, &info, NULL) == TANSU_E_NOT_FOUND;
+    tansu_buffer_free(&info);
     status = tansu_collection_ensure(l->db, l->txn, name, value_document(&options), error);
     if (status != TANSU_OK)
         return load_at(l->lines.number, status, error);

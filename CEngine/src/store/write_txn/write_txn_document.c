@@ -451,6 +451,8 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     /* The record may have moved the frame, and what lay in it with it. */
     uint32_t old_size = 0;
     const uint8_t *old = old_ref == 0 ? NULL : read_document(&v, old_ref, &old_size);
+    const bool noted = state->tracking != NULL && !wtxn->untracked &&
+                       (old == NULL || old_size != size || memcmp(old, doc, size) != 0);
     status = apply_put(wtxn, state, doc, size, rid, old, old_size, &own, error);
     if (status != TANSU_OK) {
         if (!wtxn->broken)
@@ -477,9 +479,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
                                               .new_ref = new_ref});
     if (id != NULL)
         *id = own;
-    return state->tracking == NULL || wtxn->untracked
-               ? TANSU_OK
-               : note_change(wtxn, state->tracking, &own, error);
+    return noted ? note_change(wtxn, state->tracking, &own, error) : TANSU_OK;
 }
 
 tansu_status write_txn_remove(write_txn *wtxn, const char *collection, uint64_t rid,
