@@ -193,8 +193,6 @@ extension Session {
         for former in [name, newName] { try dropIndexes(of: former, all) }
         _ = try engine.remove(id: .string(name), from: Self.states)
         state["_id"] = .string(newName)
-        // Changes under the former name may not have been followed: all documents are compared.
-        state["followed"] = .int64(0)
         _ = try state.withUnsafeBytes { try engine.save($0, .save, in: Self.states) }
     }
 

@@ -99,7 +99,6 @@ struct LoadCommand: Subcommand, DatabaseTarget {
                     throw failure
                 }
             }
-            if collection == nil { try opened.followFromStart(except: replicated) }
             let skipped = report.skipped == 0 ? "" : ", \(NumberFormat.grouped(report.skipped)) skipped"
             try printResult(
                 [

@@ -226,17 +226,6 @@ extension OpenDatabase {
         try database.collection(Self.replicationStates).get(collection) != nil
     }
 
-    /// Lets all documents of the collections that a load made replicated be compared with their revisions: the numbers of the commits
-    /// that were followed are those of another database.
-    ///
-    /// - Parameter former: Those that were replicated before.
-    func followFromStart(except former: Set<BytewiseText>) throws {
-        guard try hasCollection(Self.replicationStates) else { return }
-        let ids = BSONValue(former.map { .string($0.text) })
-        _ = try database.collection(Self.replicationStates).update(
-            ["_id": ["$nin": ids]], ["$set": ["followed": .int64(0)]])
-    }
-
     /// - Throws: `CommandError` for a replicated collection, which cannot be replaced by another one.
     func rejectReplacing(_ collection: String) throws {
         guard try isReplicated(collection) else { return }

@@ -383,7 +383,7 @@ extension ReplicatedCollection {
                 try Find(query, indexes: $0.findIndexes(), collection: name, page: page).update($0)
             }) {}
         }
-        return try write(readingAll: true) { store in
+        return try write { store in
             let find = try Find(query, indexes: store.findIndexes(), collection: name, page: page)
             while try !find.update(store) {}
             return try find.answer(store)

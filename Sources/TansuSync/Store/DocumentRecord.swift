@@ -16,8 +16,6 @@ package struct DocumentRecord: Sendable {
     var otherID: BSONValue?
     /// Whether the winner has attachments.
     var hasFiles = false
-    /// The digest of what the collection has of it; nil when that is nothing.
-    var digest: BSONBinary?
     /// Whether there is a record stored.
     var isStored = false
 
@@ -40,18 +38,16 @@ package struct DocumentRecord: Sendable {
 
     init(_ document: BSONDocument) throws {
         // In the order in which document() writes them.
-        (id, sequence, tree, digest, isObjectID, hasFiles) = try document.withOrderedFields { fields in
+        (id, sequence, tree, isObjectID, hasFiles) = try document.withOrderedFields { fields in
             guard let id = fields.value("_id")?.stringValue, let sequence = fields.value("seq")?.int64Value else {
                 throw SyncError(.corrupt, "A record of revisions lacks fields: \(document)")
             }
             let tree = try RevisionTree(version: fields.value("v"), nodes: fields.value("nodes"))
             _ = fields.value("deleted")
             _ = fields.value("conflicts")
-            var digest: BSONBinary?
-            if case .binary(let stored)? = fields.value("digest") { digest = stored }
             let isObjectID = fields.value("objectID")?.boolValue ?? false
             let hasFiles = fields.value("files")?.boolValue ?? false
-            return (id, sequence, tree, digest, isObjectID, hasFiles)
+            return (id, sequence, tree, isObjectID, hasFiles)
         }
         guard let leaf = tree.winner else {
             throw SyncError(.corrupt, "The record of document \"\(id)\" has no revisions")
@@ -65,14 +61,13 @@ package struct DocumentRecord: Sendable {
 
     func document() throws -> BSONDocument {
         var fields: [(String, BSONValue)] = [("_id", .string(id)), ("seq", .int64(sequence))]
-        fields.reserveCapacity(9)
+        fields.reserveCapacity(8)
         fields += try tree.storedFields()
         fields.append(("deleted", .bool(isDeleted)))
         if tree.leafCount > 1 {
             let conflicts = tree.conflicts.count
             if conflicts > 0, !isDeleted { fields.append(("conflicts", BSONValue(conflicts))) }
         }
-        if let digest { fields.append(("digest", .binary(digest))) }
         if isObjectID { fields.append(("objectID", true)) }
         if hasFiles { fields.append(("files", true)) }
         return BSONDocument(distinct: fields)

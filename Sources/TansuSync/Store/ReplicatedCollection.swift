@@ -5,56 +5,37 @@ import TansuBSON
 
 /// A collection with revisions, as one CouchDB database.
 ///
-/// Ordinary saves stay ordinary. The layer follows the change stream of the database, and gives the net change of a
-/// document one revision when someone asks for revisions.
+/// Ordinary saves stay ordinary. The engine notes in their commits which documents they change, and these get a revision of their
+/// net change before the layer reads or writes anything.
 public final class ReplicatedCollection: Sendable {
     package let database: Database
     /// The name of the collection.
     public let name: String
-    private let follower: Locked<Follower>
+    private let memory = Locked(Memory())
     /// Whether it is known to have revisions.
     private let isOn = Locked(false)
     private let waiters = SequenceWaiters()
     private let definitions = FindIndexDefinitions()
-    /// The instance of the collection that is followed.
-    private let instance = Locked<String?>(nil)
 
-    /// What was read of the change stream.
-    private struct Follower {
-        /// Nil until it is opened, and after an error.
-        var reader: Database.ChangeReader?
-        var changes = LocalChanges()
-        /// The last commit that was read completely.
-        var sequence = 0
-        /// Whether the number of the commit from which on the reader reads is not known.
-        var needsPosition = false
-        /// Whether all documents must be compared, and how far that is.
-        var comparison: RevisionStore.Comparison?
-        /// What ended the replication under this name.
-        var end: End?
+    /// What is known without the database.
+    private struct Memory {
+        /// The instance of the collection, once it was seen: another one may get its name.
+        var instance: String?
+        /// Whether it is not replicated any more.
+        var isDropped = false
         var resolver: ConflictResolver?
         /// The compaction under way.
         var compaction: RevisionStore.Compaction?
         /// Whether there may be documents whose ids cannot be on the wire.
         var mayHaveOtherIDs = true
-        /// The numbers of large commits of the layer itself which were not read yet.
-        var own: Set<Int> = []
     }
 
-    /// What happened to the collection as a whole.
-    private enum End: Hashable {
-        /// Dropped by the app, which the layer has yet to follow.
-        case dropped
-        /// Renamed by the app, which the layer has yet to follow.
-        case renamed(to: String)
-        /// Not replicated any more.
-        case settled
-    }
+    /// The collection was dropped or renamed without the layer.
+    private struct Ended: Error {}
 
     private init(_ database: Database, _ name: String) {
         self.database = database
         self.name = name
-        follower = Locked(Follower())
     }
 
     // MARK: Opening
@@ -96,12 +77,26 @@ public final class ReplicatedCollection: Sendable {
             collections[BytewiseText(name)] = WeakCollection(collection: new)
             return new
         }
-        if try collection.isReplicated(), try !collection.isThere {
-            // It was dropped or renamed while nobody followed it; another one may have the name by now.
-            try collection.settleEnd()
-            return try self.existing(name, in: database)
+        if try collection.isReplicated() {
+            guard try collection.isThere else {
+                // Another one may have the name by now.
+                try collection.settleEnd()
+                return try self.existing(name, in: database)
+            }
+        } else if let former = try formerName(of: name, in: database) {
+            // It was renamed without the layer.
+            try database.write { try $0.session.moveReplication(of: former, to: name) }
         }
         return collection
+    }
+
+    /// The name under which a collection is replicated that has another one now.
+    private static func formerName(of name: String, in database: Database) throws -> String? {
+        guard let target = try Session(database).changeTracking(of: name),
+            let instance = target.dropping(prefix: StoreNames.changesPrefix)
+        else { return nil }
+        let state = try database.collection(StoreNames.states).find(["instance": .string(instance)]).first()
+        return state?["_id"]?.stringValue
     }
 
     private func isReplicated() throws -> Bool {
@@ -119,26 +114,21 @@ public final class ReplicatedCollection: Sendable {
         }
     }
 
-    /// How many documents may have changed since they were compared.
-    var pendingCount: Int { follower.withLock { $0.changes.pending.count } }
-
     /// Decides about conflicts from now on.
-    func setResolver(_ resolver: @escaping ConflictResolver) { follower.withLock { $0.resolver = resolver } }
+    func setResolver(_ resolver: @escaping ConflictResolver) { memory.withLock { $0.resolver = resolver } }
 
     /// Notes that the collection is not replicated any more.
-    func markAsDropped() { follower.withLock { $0.end = .settled } }
+    func markAsDropped() { memory.withLock { $0.isDropped = true } }
 
     /// Whether it is known that the collection is not replicated any more, or gone.
-    package var isDropped: Bool { follower.withLock { $0.end != nil } }
+    package var isDropped: Bool { memory.withLock(\.isDropped) }
 
-    /// Whether the collection is replicated, and as far as the change stream says it is there.
+    /// Whether the collection is replicated, and there.
     package var isThere: Bool {
         get throws {
             guard try isReplicated() else { return try database.collectionNames().contains(name) }
-            return try follower.withLock { follower in
-                try poll(&follower, since: savedPosition)
-                return follower.end == nil
-            }
+            guard !isDropped, let state = try savedState() else { return false }
+            return try Session(database).changeTracking(of: name) == StoreNames.changes(state.instance)
         }
     }
 
@@ -153,8 +143,16 @@ public final class ReplicatedCollection: Sendable {
         let records = try database.collection(StoreNames.revisions(name))
         try records.ensureIndex("by_sequence", on: ["seq": .ascending], unique: true)
         try records.ensureIndex("by_conflicts", on: ["conflicts": .ascending], sparse: true)
+        var state = StoreState()
+        state.enabledUpTo = ""
+        let changes = StoreNames.changes(state.instance)
+        try database.ensureCollection(changes)
         try database.write { transaction in
-            let store = try RevisionStore(transaction, name, StoreState())
+            // Attachments change a document as well.
+            for tracked in [name, StoreNames.attachments(name)] {
+                try transaction.session.setChangeTracking(changes, of: tracked)
+            }
+            let store = try RevisionStore(transaction, name, state)
             store.isStateChanged = true
             try store.finish()
         }
@@ -167,115 +165,55 @@ public final class ReplicatedCollection: Sendable {
         }
     }
 
-    private func makeReader(since: Int?) throws -> Database.ChangeReader {
-        try Database.ChangeReader(database, since: since, collections: [name, StoreNames.attachments(name)])
-    }
-
     // MARK: Transactions
 
-    /// Runs the closure in a snapshot in which every local change has its revision.
+    /// Runs the closure in a snapshot in which every document has its revision; in a write transaction when some get theirs first.
     package func read<Result>(_ body: (RevisionStore) throws -> Result) throws -> Result {
         guard try isReplicated() else {
             return try database.read { try body(RevisionStore(unrecorded: $0, name)) }
         }
-        // Local saves between following and the snapshot are seen in it: then it is tried again.
-        for _ in 0..<4 {
-            try follow()
-            try rejectIfEnded()
-            let mark = follower.withLock(\.changes.mark)
-            let result: Result? = try database.read { transaction in
-                let store = try store(transaction)
-                guard try !isBehind(store, since: mark) else { return nil }
-                return try body(store)
-            }
-            if let result { return result }
-        }
-        return try write(readingAll: true, body)
+        return try readAtOnce(body) ?? write(body)
     }
 
-    /// Runs the closure where the caller runs, in such a snapshot, if there is nothing to follow before.
+    /// Runs the closure where the caller runs, in such a snapshot, if no document has to get its revision first.
     ///
     /// - Parameter body: What takes some microseconds.
-    /// - Returns: What the closure returns; nil when there are local changes to follow: then ``read(_:)`` has to.
+    /// - Returns: What the closure returns; nil when ``read(_:)`` has to run it.
     package func readAtOnce<Result>(_ body: (RevisionStore) throws -> Result) throws -> Result? {
-        guard try isReplicated(), let mark = try markIfFollowed() else { return nil }
+        guard try isReplicated(), !isDropped else { return nil }
         return try database.read { transaction in
             let store = try store(transaction)
-            // Local saves since then may be in the snapshot.
-            guard try markIfFollowed() == mark else { return nil }
+            guard try store.isTracked(), try store.isFollowed() else { return nil }
             return try body(store)
         }
     }
 
-    /// The mark of the local changes; nil when there are changes to follow.
-    private func markIfFollowed() throws -> Int? {
-        try follower.withLock { follower in
-            guard follower.reader != nil, follower.end == nil else { return nil }
-            try poll(&follower, since: { 0 })
-            let isFollowed = follower.changes.isEmpty && follower.comparison == nil && follower.end == nil
-            return isFollowed ? follower.changes.mark : nil
-        }
-    }
-
-    /// Runs the closure in a write transaction in which every local change that readers see has its revision.
+    /// Runs the closure in a write transaction in which every document has its revision.
     ///
-    /// The transaction may have commits that readers do not see before they are on the disk. When the store changes documents, it
-    /// first gives them their revisions.
-    ///
-    /// - Parameter readingAll: Whether it waits for the disk, so that every local change has its revision: for closures that read
-    ///   documents.
-    package func write<Result>(
-        readingAll: Bool = false, _ body: (RevisionStore) throws -> Result
-    ) throws -> Result {
+    /// When many documents have to get theirs first, they do so in transactions of their own.
+    package func write<Result>(_ body: (RevisionStore) throws -> Result) throws -> Result {
         try enable()
-        try compareAll()
-        try rejectIfEnded()
-        var taken: LocalChanges.Taken?
-        var compacted: CompactionStep?
-        var own: Database.Transaction?
-        do {
-            let result = try database.write { transaction in
-                let store = try store(transaction)
-                store.resolver = follower.withLock(\.resolver)
-                if readingAll { try database.sync() }
-                taken = try followPending(store)
-                let result = try body(store)
-                compacted = try compactIfDue(store)
-                try store.finish()
-                if try isOwn(store) { own = transaction }
-                return result
+        while true {
+            var compacted: CompactionStep?
+            let result: Result?
+            do {
+                result = try database.write { transaction in
+                    let store = try store(transaction)
+                    guard try store.isTracked() else { throw Ended() }
+                    store.resolver = memory.withLock(\.resolver)
+                    let isFollowed = try store.followBatch()
+                    if store.sawOtherID { memory.withLock { $0.mayHaveOtherIDs = true } }
+                    let result: Result? = isFollowed ? try body(store) : nil
+                    if isFollowed { compacted = try compactIfDue(store) }
+                    try store.finish()
+                    return result
+                }
+            } catch is Ended {
+                try settleEnd()
+                throw notReplicated
             }
-            if let taken { follower.withLock { $0.changes.settle(taken) } }
-            if let sequence = own?.commitSequence { noteOwn(sequence) }
-            if let compacted { follower.withLock { $0.compaction = compacted.next } }
-            return result
-        } catch {
-            if let taken { follower.withLock { $0.changes.putBack(taken) } }
-            throw error
-        }
-    }
-
-    /// Commits that write fewer documents are compared like those of others, which costs less than to ask whether they have to be.
-    private static let largeCommit = 64
-
-    /// Whether a transaction changes many documents, and only those that the layer has written, each with its revision: where documents
-    /// have references the engine changes more.
-    private func isOwn(_ store: RevisionStore) throws -> Bool {
-        guard store.writtenCount >= Self.largeCommit,
-            let info = try store.transaction.session.collectionInfo(name)
-        else { return false }
-        return info.references.isEmpty
-    }
-
-    /// Notes a commit whose changes are no local ones.
-    private func noteOwn(_ sequence: Int) {
-        follower.withLock { follower in
-            if follower.sequence < sequence {
-                follower.own.insert(sequence)
-            } else {
-                // Another thread has read the commit already.
-                follower.changes.settle(commit: sequence)
-            }
+            if let compacted { memory.withLock { $0.compaction = compacted.next } }
+            if let result { return result }
         }
     }
 
@@ -288,11 +226,11 @@ public final class ReplicatedCollection: Sendable {
     ///
     /// - Returns: How far it is once the transaction is committed; nil when nothing was due.
     private func compactIfDue(_ store: RevisionStore) throws -> CompactionStep? {
-        let due = follower.withLock { follower in
-            if follower.compaction == nil, store.needsCompaction {
-                follower.compaction = RevisionStore.Compaction(stale: store.state.staleBodies)
+        let due = memory.withLock { memory in
+            if memory.compaction == nil, store.needsCompaction {
+                memory.compaction = RevisionStore.Compaction(stale: store.state.staleBodies)
             }
-            return follower.compaction
+            return memory.compaction
         }
         return try due.map { CompactionStep(next: try store.compact($0)) }
     }
@@ -312,191 +250,48 @@ public final class ReplicatedCollection: Sendable {
     }
 
     private func store(_ transaction: Database.Transaction) throws -> RevisionStore {
-        guard let document = try transaction.collection(StoreNames.states).get(name) else {
-            throw SyncError(.notReplicated, "Collection \"\(name)\" is not replicated any more")
+        guard let state = try savedState(transaction.collection(StoreNames.states)) else {
+            markAsDropped()
+            throw notReplicated
         }
-        let store = try RevisionStore(transaction, name, StoreState(document))
+        let store = try RevisionStore(transaction, name, state)
         store.definitions = definitions
         return store
     }
 
-    // MARK: Following
-
-    /// Reads what there is of the change stream.
-    private func poll(_ follower: inout Follower, since saved: () throws -> Int) throws {
-        do {
-            if follower.reader == nil {
-                let position = follower.sequence > 0 ? follower.sequence : try saved()
-                // Before the first comparison is done, nothing was followed.
-                if position == 0 { throw TansuError(.notFound, "Nothing was followed") }
-                follower.reader = try makeReader(since: position)
-                follower.sequence = position
-            }
-            while let event = try follower.reader?.next(omitting: follower.own) {
-                switch event.change?.kind {
-                case .insert, .update, .remove:
-                    guard let id = event.change?.id else { break }
-                    if RevisionStore.wireID(of: id) == nil { follower.mayHaveOtherIDs = true }
-                    follower.changes.note(id, commit: event.sequence)
-                case .collectionDropped:
-                    if event.change?.collection == name { follower.end = follower.end ?? .dropped }
-                case .collectionRenamed(let newName):
-                    if event.change?.collection == name { follower.end = follower.end ?? .renamed(to: newName) }
-                case .collectionCreated, nil: break
-                }
-                if event.isLastOfCommit {
-                    follower.sequence = event.sequence
-                    if !follower.own.isEmpty { follower.own = follower.own.filter { $0 > event.sequence } }
-                }
-            }
-        } catch let error as TansuError where error.code == .notFound {
-            // The changes since then are not known any more: everything is compared, from a commit on that is known.
-            follower.reader = try makeReader(since: nil)
-            follower.own = []
-            follower.needsPosition = true
-            follower.comparison = RevisionStore.Comparison()
-        } catch {
-            follower.reader = nil
-            throw error
+    /// What is stored of the collection as a whole; nil when it is not replicated any more, also when another one has its name.
+    private func savedState(_ states: Database.Collection<BSONDocument>? = nil) throws -> StoreState? {
+        let states = try states ?? database.collection(StoreNames.states)
+        guard let state = try states.get(name).map({ try StoreState($0) }) else { return nil }
+        return memory.withLock { memory in
+            if memory.instance == nil { memory.instance = state.instance }
+            return memory.instance == state.instance ? state : nil
         }
+    }
+
+    private var notReplicated: SyncError {
+        SyncError(.notReplicated, "Collection \"\(name)\" is not replicated any more")
     }
 
     /// Refuses a document that was saved with an id which cannot be on the wire. The server leaves such documents out; an app is told.
     ///
     /// - Throws: ``SyncError`` that names the document.
     func rejectOtherIDs() throws {
-        let mayHaveSome = try follower.withLock { follower in
-            try poll(&follower, since: savedPosition)
-            defer { follower.mayHaveOtherIDs = false }
-            return follower.mayHaveOtherIDs
-        }
-        guard mayHaveSome else { return }
-        do {
-            try database.read { try RevisionStore($0, name, StoreState()).rejectOtherIDs() }
-        } catch {
-            follower.withLock { $0.mayHaveOtherIDs = true }
-            throw error
-        }
+        try read { _ in }
+        guard memory.withLock(\.mayHaveOtherIDs) else { return }
+        try database.read { try RevisionStore($0, name, StoreState()).rejectOtherIDs() }
+        memory.withLock { $0.mayHaveOtherIDs = false }
     }
 
-    /// Makes a commit, and lets the reader read on from it: its number is known.
-    private func findPosition() throws {
-        // Outside of the lock, which writers take inside of their transactions.
-        try database.write { transaction in
-            let store = try store(transaction)
-            store.isStateChanged = true
-            try store.finish()
-        }
-        try follower.withLock { follower in
-            guard follower.needsPosition, let sequence = try follower.reader?.skip() else { return }
-            follower.sequence = sequence
-            follower.needsPosition = false
-        }
-    }
-
-    /// Follows what the app did with the collection as a whole.
+    /// Follows what was done without the layer to the collection as a whole.
     private func settleEnd() throws {
-        guard let end = follower.withLock(\.end), end != .settled else { return }
-        // Another collection may have the name by now, with its revisions.
-        guard try keepsFollowed() else { return markAsDropped() }
-        switch end {
-        case .renamed(let newName):
-            // The C library renames the collection alone.
+        defer { markAsDropped() }
+        guard let state = try savedState() else { return }
+        let tracked = try Session(database).collectionsTracked(by: StoreNames.changes(state.instance))
+        if let newName = tracked.first(where: { !$0.hasPrefix(StoreNames.attachments("")) }) {
             try database.write { try $0.session.moveReplication(of: name, to: newName) }
-            markAsDropped()
-        case .dropped: try dropRevisions(alsoDocuments: false)
-        case .settled: break
-        }
-    }
-
-    /// Whether what is kept under the name, if there is anything, is of the collection that was followed.
-    private func keepsFollowed() throws -> Bool {
-        guard let followed = instance.withLock({ $0 }),
-            let state = try database.collection(StoreNames.states).get(name)
-        else { return true }
-        return try StoreState(state).instance == followed
-    }
-
-    private func rejectIfEnded() throws {
-        try settleEnd()
-        guard isDropped else { return }
-        throw SyncError(.notReplicated, "Collection \"\(name)\" is not replicated any more")
-    }
-
-    /// How far the change stream was followed; 0 when all documents have to be looked at.
-    private func savedPosition() throws -> Int {
-        guard let state = try database.collection(StoreNames.states).get(name).map({ try StoreState($0) }) else {
-            return 0
-        }
-        instance.withLock { $0 = state.instance }
-        return state.hasExactRevpos ? state.followed : 0
-    }
-
-    /// Gives all local changes that there are their revisions; a write transaction only if there are some.
-    private func follow() throws {
-        try compareAll()
-        let pending = try follower.withLock { follower in
-            try poll(&follower, since: savedPosition)
-            return follower.changes.uncertain
-        }
-        guard !pending.isEmpty else { return }
-        let changed = try database.read { try store($0).changedLocally(Array(pending.keys)) }
-        if changed.isEmpty {
-            follower.withLock { $0.changes.settle(pending) }
         } else {
-            try write { _ in }
-        }
-    }
-
-    /// Whether a snapshot that was taken after a mark has local changes without revisions.
-    private func isBehind(_ store: RevisionStore, since mark: Int) throws -> Bool {
-        let pending = try follower.withLock { follower in
-            try poll(&follower, since: savedPosition)
-            return follower.comparison == nil ? follower.changes.uncertain(since: mark) : nil
-        }
-        guard let pending else { return true }
-        return try !pending.isEmpty && !store.changedLocally(Array(pending.keys)).isEmpty
-    }
-
-    private func followPending(_ store: RevisionStore) throws -> LocalChanges.Taken {
-        let (taken, sequence) = try follower.withLock { follower in
-            try poll(&follower, since: savedPosition)
-            return (follower.changes.take(), follower.sequence)
-        }
-        do { try store.follow(taken.ids) } catch {
-            follower.withLock { $0.changes.putBack(taken) }
-            throw error
-        }
-        if sequence > store.state.followed { store.state.followed = sequence }
-        return taken
-    }
-
-    /// Compares all documents if that is needed, in transactions of bounded size.
-    private func compareAll() throws {
-        while true {
-            let (needed, position) = try follower.withLock { follower in
-                if follower.reader == nil { try poll(&follower, since: savedPosition) }
-                return (follower.comparison, follower.needsPosition ? nil : follower.sequence)
-            }
-            guard var comparison = needed else { return }
-            guard let position else {
-                try findPosition()
-                continue
-            }
-            try database.write { transaction in
-                let store = try store(transaction)
-                try store.compare(&comparison)
-                if comparison.stage == .done {
-                    store.state.followed = position
-                    store.state.hasExactRevpos = true
-                }
-                store.isStateChanged = true
-                try store.finish()
-            }
-            follower.withLock { follower in
-                follower.comparison = comparison.stage == .done ? nil : comparison
-                follower.changes.settleAll()
-            }
+            try dropRevisions(alsoDocuments: false)
         }
     }
 
@@ -508,27 +303,16 @@ public final class ReplicatedCollection: Sendable {
     package func waitForChange(after sequence: Int64) async throws {
         try await database.runWriting { _ in try self.enable() }
         if try await read({ $0.state.sequence }) > sequence { return }
+        let commits = Database.CommitWatch(database)
         try await waiters.wait(above: sequence) { [weak self] known in
             while let self {
-                let mark = try mark()
+                let mark = try commits.mark()
                 let newest = try await read { $0.state.sequence }
                 if newest > known { return newest }
-                await wait(after: mark)
+                await commits.wait(after: mark)
             }
             throw CancellationError()
         }
-    }
-
-    private func mark() throws -> UInt64 {
-        try follower.withLock { follower in
-            try poll(&follower, since: savedPosition)
-            return try follower.reader?.mark() ?? 0
-        }
-    }
-
-    private func wait(after mark: UInt64) async {
-        guard let reader = follower.withLock({ $0.reader }) else { return }
-        await reader.wait(after: mark)
     }
 }
 

@@ -3,125 +3,75 @@ import Tansu
 import TansuBSON
 
 extension RevisionStore {
+    /// How many documents get their revisions at a time.
+    private static let followedBatch = 2000
+
+    /// Whether every document has its revision.
+    func isFollowed() throws -> Bool { try state.enabledUpTo == nil && changes.count() == 0 }
+
+    /// Whether the engine notes what is changed in the collection without the layer. If not, it was dropped or renamed, and another
+    /// one may have its name.
+    func isTracked() throws -> Bool {
+        try transaction.session.changeTracking(of: name) == StoreNames.changes(state.instance)
+    }
+
+    /// Gives a batch of documents that have none their revisions.
+    ///
+    /// - Returns: Whether all have theirs now.
+    func followBatch() throws -> Bool {
+        if try isFollowed() { return true }
+        let ids = try changes.find(hints: ["$max": BSONValue(Self.followedBatch)]).all().compactMap { $0["_id"] }
+        if !ids.isEmpty {
+            try follow(ids)
+            try remove(ids, changes)
+        } else if let passed = state.enabledUpTo {
+            try followFirst(after: passed)
+        }
+        return try isFollowed()
+    }
+
+    /// Gives documents that were changed without the layer their revisions.
+    func followChanges() throws {
+        while try changes.count() > 0 { _ = try followBatch() }
+    }
+
+    /// Gives a batch of the documents that the collection had before it was replicated their first revisions: those with texts as ids,
+    /// then those with ObjectIds.
+    private func followFirst(after passed: BSONValue) throws {
+        let hints: BSONDocument = ["$orderby": ["_id": 1], "$max": BSONValue(Self.followedBatch), "$fields": ["_id": 1]]
+        let ids = try documents.find(["_id": ["$gt": passed]], hints: hints).all().compactMap { $0["_id"] }
+        let known = try documents(ids.compactMap(Self.wireID(of:)))
+        try follow(ids.filter { id in Self.wireID(of: id).map { known[BytewiseText($0)] == nil } ?? true })
+        state.enabledUpTo = ids.last ?? (passed.stringValue == nil ? Optional.none : .objectID(.zero))
+        isStateChanged = true
+    }
+
     /// Gives documents that were changed without the layer their revisions. Those whose ids cannot be on the wire get none: the others
     /// are served, and ``ReplicatedCollection/rejectOtherIDs()`` tells the app.
     ///
-    /// - Parameter ids: Ids of documents in the collection that may have changed.
-    func follow(_ ids: some Collection<BSONValue>) throws {
+    /// - Parameter ids: Ids of documents in the collection, of which some may be gone.
+    private func follow(_ ids: [BSONValue]) throws {
         let pairs = ids.compactMap { id in Self.wireID(of: id).map { (wire: $0, stored: id) } }
             .sorted { TermOrder.order($0.wire, $1.wire) == .before }
-        var start = 0
-        while start < pairs.count {
-            let batch = pairs[start..<min(start + Self.followedBatch, pairs.count)]
-            start += batch.count
-            try followBatch(Array(batch))
-        }
-    }
-
-    /// How many documents are read at a time.
-    private static let followedBatch = 2000
-
-    private func followBatch(_ batch: [(wire: String, stored: BSONValue)]) throws {
-        let found = try documents(batch.map(\.wire))
+        if pairs.count < ids.count { sawOtherID = true }
+        let found = try documents(pairs.map(\.wire))
         // An ObjectId and the text of its digits are one id on the wire: the document may have the other one by now.
-        var ids = batch.map(\.stored)
-        for (wire, id) in batch {
-            if let former = found[BytewiseText(wire)]?.storedID, former != id { ids.append(former) }
+        var storedIDs = pairs.map(\.stored)
+        for (wire, id) in pairs {
+            if let former = found[BytewiseText(wire)]?.storedID, former != id { storedIDs.append(former) }
         }
-        let stored = try storedDocuments(ids: ids)
+        let stored = try storedDocuments(ids: storedIDs)
         var writes = PendingWrites()
         var last: String?
-        for (wire, _) in batch {
+        for (wire, _) in pairs {
             if let last, TermOrder.order(last, wire) == .same { continue }
             last = wire
-            var document = stored[BytewiseText(wire)]
-            let known = found[BytewiseText(wire)]
-            guard isChangedLocally(known, document) else { continue }
-            var record = known ?? DocumentRecord(id: wire, isObjectID: false)
+            let document = stored[BytewiseText(wire)]
+            var record = found[BytewiseText(wire)] ?? DocumentRecord(id: wire, isObjectID: false)
+            // Inserted and removed since.
+            if document == nil, record.isDeleted { continue }
             if let id = document?.document["_id"] { record.isObjectID = id.objectIDValue != nil }
-            _ = try followLocalChange(record, &document, &writes)
-        }
-        try perform(writes)
-    }
-
-    /// Which of some documents were changed without the layer.
-    func changedLocally(_ ids: some Collection<BSONValue>) throws -> [BSONValue] {
-        let wire = ids.compactMap(Self.wireID(of:))
-        let found = try documents(wire)
-        let stored = try storedDocuments(ids: Array(ids))
-        return ids.filter { id in
-            guard let wire = Self.wireID(of: id).map({ BytewiseText($0) }) else { return true }
-            return isChangedLocally(found[wire], stored[wire])
-        }
-    }
-
-    // MARK: Comparing everything
-
-    /// Where a comparison of all documents has arrived.
-    struct Comparison: Sendable {
-        var passed: BSONValue = ""
-        var stage = Stage.texts
-
-        enum Stage: Sendable {
-            case texts
-            case objectIDs
-            case records
-            case done
-        }
-    }
-
-    /// Compares a batch of all documents and records, for a change stream that cannot say any more what has changed.
-    func compare(_ comparison: inout Comparison) throws {
-        let filter: BSONDocument = ["_id": ["$gt": comparison.passed]]
-        let hints: BSONDocument = ["$orderby": ["_id": 1], "$max": BSONValue(Self.followedBatch)]
-        switch comparison.stage {
-        case .texts, .objectIDs:
-            let ids = try documents.find(filter, hints: hints).all().compactMap { $0["_id"] }
-            try follow(ids)
-            if let last = ids.last { comparison.passed = last }
-            guard ids.count < Self.followedBatch else { return }
-            if comparison.stage == .texts {
-                comparison.stage = .objectIDs
-                // Below all ObjectIds that are made.
-                comparison.passed = .objectID(.zero)
-            } else {
-                comparison.stage = .records
-                comparison.passed = ""
-            }
-        case .records:
-            // Documents that were removed.
-            let records = try records.find(filter, hints: hints).all().map { try DocumentRecord($0) }
-            try follow(records.filter { !$0.isDeleted && !$0.isDesignDocument }.map(\.storedID))
-            if !state.hasExactRevpos { try raiseRevpos(of: records.map(\.id)) }
-            if let last = records.last { comparison.passed = .string(last.id) }
-            if records.count < Self.followedBatch { comparison.stage = .done }
-        case .done: break
-        }
-    }
-
-    /// Gives the attachments of leaves the generations of their revisions as `revpos`.
-    ///
-    /// A client that replaces the bytes can leave the old `revpos` in the document. Earlier versions kept it, and then a replica with an
-    /// ancestor never got the new bytes: it asks for attachments with a greater `revpos` only.
-    private func raiseRevpos(of ids: [String]) throws {
-        let found = try documents(ids).values
-        let stored = try storedDocuments(ids: found.filter(\.hasFiles).map(\.storedID))
-        var writes = PendingWrites()
-        for var record in found {
-            if !record.isDeleted, let document = stored[BytewiseText(record.id)], !document.files.isEmpty {
-                let files = document.files.map { $0.raised(to: record.winner.generation) }
-                writes.files.append(AttachmentFile.document(of: files, id: record.storedID))
-                record.digest = Self.digest(document.document, files)
-                writes.records.append(try record.document())
-            }
-            for leaf in record.tree.leaves where record.isDesignDocument || leaf.revision != record.winner {
-                guard var body = try bodies.get(Self.bodyID(record.id, leaf.revision)), body["files"] != nil else {
-                    continue
-                }
-                let files = try AttachmentFile.files(in: body).map { $0.raised(to: leaf.revision.generation) }
-                body["files"] = AttachmentFile.document(of: files)["files"]
-                writes.bodies.append(body)
-            }
+            try followChange(record, document, &writes)
         }
         try perform(writes)
     }
@@ -329,60 +279,41 @@ extension RevisionStore {
         return stored
     }
 
-    /// Whether the collection has something else than the layer has put there.
-    func isChangedLocally(_ record: DocumentRecord?, _ stored: StoredDocument?) -> Bool {
-        guard let record else { return stored != nil }
-        if record.isDesignDocument { return stored != nil }
-        guard let stored else { return record.digest != nil }
-        return record.digest != Self.digest(stored.document, stored.files)
-    }
-
     /// Gives the net change that was made to a document without the layer its revision.
     ///
     /// - Parameter document: What the collection has; attachments that were added get the revision's generation.
-    /// - Returns: The record after it.
-    func followLocalChange(
-        _ record: DocumentRecord, _ document: inout StoredDocument?, _ writes: inout PendingWrites
-    ) throws -> DocumentRecord {
+    private func followChange(
+        _ record: DocumentRecord, _ document: StoredDocument?, _ writes: inout PendingWrites
+    ) throws {
         var changed = record
         if var stored = document {
             try validate(stored.document, record.id)
             let parent = record.isStored ? record.winner : nil
-            let fields = stored.document.wireFields
             let revision = try RevisionDigest.revision(
-                after: parent, body: fields, attachments: stored.files.map(\.digestPart))
+                after: parent, body: stored.document.wireFields, attachments: stored.files.map(\.digestPart))
             if stored.files.contains(where: { $0.revpos <= 0 }) {
                 for index in stored.files.indices where stored.files[index].revpos <= 0 {
                     stored.files[index].revpos = revision.generation
                 }
                 writes.files.append(AttachmentFile.document(of: stored.files, id: record.storedID))
-                document = stored
             }
             // The collection has the body of the parent no more.
             if let parent, !record.isDeleted { changed.tree.forgetBody(of: parent) }
             try changed.tree.merge(path(revision, after: parent))
-            stem(&changed.tree, record.id, &writes)
-            changed.updateWinner()
-            changed.digest = Self.digest(stored.document, stored.files)
             changed.hasFiles = !stored.files.isEmpty
-            try placeFollowed(&changed, former: record, &writes)
-            return changed
+        } else {
+            // Removing a document removes its conflicts: it must not come back as one of them.
+            if !record.isDeleted { changed.tree.forgetBody(of: record.winner) }
+            for leaf in changed.tree.leaves where !leaf.isDeleted {
+                let revision = try RevisionDigest.revision(after: leaf.revision, isDeleted: true, body: [:])
+                try changed.tree.merge(path(revision, after: leaf.revision), status: .deleted)
+                if leaf.revision != record.winner { state.staleBodies += 1 }
+            }
+            changed.hasFiles = false
         }
-        // Removing a document removes its conflicts: it must not come back as one of them.
-        if !record.isDeleted { changed.tree.forgetBody(of: record.winner) }
-        var orphans: [BSONValue] = []
-        for leaf in changed.tree.leaves where !leaf.isDeleted {
-            let revision = try RevisionDigest.revision(after: leaf.revision, isDeleted: true, body: [:])
-            try changed.tree.merge(path(revision, after: leaf.revision), status: .deleted)
-            if leaf.revision != record.winner { orphans.append(Self.bodyID(record.id, leaf.revision)) }
-        }
-        state.staleBodies += Int64(orphans.count)
         stem(&changed.tree, record.id, &writes)
         changed.updateWinner()
-        changed.digest = nil
-        changed.hasFiles = false
         try placeFollowed(&changed, former: record, &writes)
-        return changed
     }
 
     private func placeFollowed(

@@ -104,11 +104,12 @@ extension RevisionStore {
         }
     }
 
-    /// Reads the documents of a batch, and first gives local changes of them their revisions.
+    /// Reads the documents of a batch, and first gives local changes their revisions.
     ///
     /// - Parameter ids: In the order of their bytes; equal ones follow each other.
     /// - Returns: One document for each id, in their order.
     func openDocuments(_ ids: [String]) throws -> [OpenDocument] {
+        try followChanges()
         var distinct: [String] = []
         distinct.reserveCapacity(ids.count)
         for id in ids {
@@ -130,7 +131,6 @@ extension RevisionStore {
         let stored = try storedDocuments(ids: storedIDs)
         var open: [OpenDocument] = []
         open.reserveCapacity(distinct.count)
-        var writes = PendingWrites()
         for id in distinct {
             var document = OpenDocument(id: id)
             document.stored = stored[BytewiseText(id)]
@@ -140,13 +140,9 @@ extension RevisionStore {
             } else if case .objectID? = document.stored?.document["_id"] {
                 document.record.isObjectID = true
             }
-            if isChangedLocally(record, document.stored) {
-                document.record = try followLocalChange(document.record, &document.stored, &writes)
-            }
             document.former = document.record
             open.append(document)
         }
-        try perform(writes)
         return open
     }
 
@@ -404,7 +400,6 @@ extension RevisionStore {
         if record.isDeleted {
             if former.isStored, !former.isDeleted { writes.removedDocuments.append(id) }
             if hadFiles { writes.removedFiles.append(id) }
-            record.digest = nil
             record.hasFiles = false
             return
         }
@@ -426,7 +421,6 @@ extension RevisionStore {
         } else if hadFiles {
             writes.removedFiles.append(id)
         }
-        record.digest = Self.digest(document, body.files)
         record.hasFiles = !body.files.isEmpty
     }
 
@@ -435,19 +429,20 @@ extension RevisionStore {
         if record.isDeleted { state.deletedDocuments += number } else { state.documents += number }
     }
 
-    /// Makes the collected changes.
+    /// Makes the collected changes, of which none counts as one without the layer.
     func perform(_ writes: PendingWrites) throws {
-        writtenCount += writes.documents.count + writes.removedDocuments.count
-        if !writes.removedDocuments.isEmpty { try remove(writes.removedDocuments, documents) }
         if !writes.removedFiles.isEmpty { try remove(writes.removedFiles, attachments) }
+        if !writes.removedDocuments.isEmpty { try remove(writes.removedDocuments, documents) }
+        let removed = writes.removedFiles + writes.removedDocuments
+        if !removed.isEmpty { try remove(removed, changes) }
         if !writes.removedBodies.isEmpty { try remove(writes.removedBodies, bodies) }
         if !writes.documents.isEmpty { try documents.saveCopies(writes.documents) }
-        if !writes.files.isEmpty { try attachments.save(writes.files) }
+        if !writes.files.isEmpty { try attachments.saveCopies(writes.files) }
         if !writes.bodies.isEmpty { try bodies.save(writes.bodies) }
         if !writes.records.isEmpty { try records.save(writes.records) }
     }
 
-    private func remove(_ ids: [BSONValue], _ collection: Database.Collection<BSONDocument>) throws {
+    func remove(_ ids: [BSONValue], _ collection: Database.Collection<BSONDocument>) throws {
         if ids.count == 1 {
             try collection.remove(id: ids[0])
         } else {
@@ -587,6 +582,9 @@ extension ReplicatedCollection {
                 try transaction.dropCollection(collection)
             }
             try dropRest(transaction)
+            for tracked in [name, StoreNames.attachments(name)] {
+                try transaction.session.setChangeTracking(nil, of: tracked)
+            }
         }
         markAsDropped()
     }
@@ -609,7 +607,11 @@ extension ReplicatedCollection {
 
     private func dropRest(_ transaction: Database.Transaction) throws {
         try FindIndexNames.drop(name, transaction)
-        try transaction.collection(StoreNames.states).remove(id: name)
+        let states = try transaction.collection(StoreNames.states)
+        if let instance = try states.get(name)?["instance"]?.stringValue {
+            try transaction.dropCollection(StoreNames.changes(instance))
+        }
+        try states.remove(id: name)
     }
 }
 #endif

@@ -15,8 +15,8 @@ package final class RevisionStore {
     var state: StoreState
     /// What the transaction saves at its end.
     var isStateChanged = false
-    /// How many documents the transaction has written or removed.
-    var writtenCount = 0
+    /// Whether a document was changed whose id cannot be on the wire.
+    var sawOtherID = false
     /// Decides about conflicts that pushed revisions make.
     var resolver: ConflictResolver?
     /// Whether the collection is not replicated: its documents have no records.
@@ -30,6 +30,8 @@ package final class RevisionStore {
     let records: Database.Collection<BSONDocument>
     let bodies: Database.Collection<BSONDocument>
     let attachments: Database.Collection<BSONDocument>
+    /// The ids of documents that were changed without the layer.
+    let changes: Database.Collection<BSONDocument>
 
     init(_ transaction: Database.Transaction, _ name: String, _ state: StoreState) throws {
         self.transaction = transaction
@@ -39,6 +41,7 @@ package final class RevisionStore {
         records = try transaction.collection(StoreNames.revisions(name))
         bodies = try transaction.collection(StoreNames.bodies(name))
         attachments = try transaction.collection(StoreNames.attachments(name))
+        changes = try transaction.collection(StoreNames.changes(state.instance))
     }
 
     /// What CouchDB's information about a database has.
@@ -77,8 +80,9 @@ package final class RevisionStore {
         }
     }
 
-    /// Saves what the transaction changed.
+    /// Saves what the transaction changed. What the engine removed for references gets its revisions first.
     func finish() throws {
+        if !isUnrecorded { try followChanges() }
         guard isStateChanged else { return }
         try transaction.collection(StoreNames.states).save(state.document(name))
         isStateChanged = false
@@ -98,16 +102,6 @@ package final class RevisionStore {
         case .objectID(let id): id.description
         default: nil
         }
-    }
-
-    // MARK: Digests
-
-    /// The digest by which a change of a document is noticed.
-    static func digest(_ document: BSONDocument, _ files: [AttachmentFile]) -> BSONBinary {
-        var hash = SHA256()
-        hash.update(data: document.bytes)
-        if !files.isEmpty { hash.update(data: AttachmentFile.document(of: files).bytes) }
-        return BSONBinary(hash.finalize().withUnsafeBytes { Array($0.prefix(16)) })
     }
 }
 
@@ -154,8 +148,9 @@ struct StoreState: Sendable {
     var instance: String
     /// The newest update sequence.
     var sequence: Int64 = 0
-    /// The commit up to which the change stream was followed.
-    var followed: Int = 0
+    /// How far the documents that were there before have got their first revisions: the last id of those that have; nil when all
+    /// have.
+    var enabledUpTo: BSONValue?
     var revsLimit = Self.defaultRevsLimit
     var purgeSequence: Int64 = 0
     /// How many documents are not deleted, and how many are.
@@ -164,14 +159,10 @@ struct StoreState: Sendable {
     /// How many bodies are stored of revisions that are no leaves.
     var staleBodies: Int64 = 0
     var security: BSONDocument = [:]
-    /// Whether no attachment has a `revpos` below the revision that brought its bytes; what earlier versions stored is
-    /// corrected first.
-    var hasExactRevpos = false
 
     /// A new one.
     init() {
         instance = UUID().uuidString.lowercased().replacing("-", with: "")
-        hasExactRevpos = true
     }
 
     init(_ document: BSONDocument) throws {
@@ -180,24 +171,24 @@ struct StoreState: Sendable {
         }
         self.instance = instance
         self.sequence = sequence
-        followed = document["followed"]?.intValue ?? 0
+        enabledUpTo = document["enabledUpTo"]
         revsLimit = document["revsLimit"]?.intValue ?? Self.defaultRevsLimit
         purgeSequence = document["purgeSeq"]?.int64Value ?? 0
         documents = document["documents"]?.int64Value ?? 0
         deletedDocuments = document["deleted"]?.int64Value ?? 0
         staleBodies = document["stale"]?.int64Value ?? 0
         security = document["security"]?.documentValue ?? [:]
-        hasExactRevpos = document["exactRevpos"] == true
     }
 
     func document(_ name: String) -> BSONDocument {
-        [
+        var document: BSONDocument = [
             "_id": .string(name), "instance": .string(instance), "seq": .int64(sequence),
-            "followed": .int64(Int64(followed)), "revsLimit": .int64(Int64(revsLimit)),
-            "purgeSeq": .int64(purgeSequence),
+            "revsLimit": .int64(Int64(revsLimit)), "purgeSeq": .int64(purgeSequence),
             "documents": .int64(documents), "deleted": .int64(deletedDocuments), "stale": .int64(staleBodies),
-            "security": .document(security), "exactRevpos": .bool(hasExactRevpos),
+            "security": .document(security),
         ]
+        if let enabledUpTo { document["enabledUpTo"] = enabledUpTo }
+        return document
     }
 }
 

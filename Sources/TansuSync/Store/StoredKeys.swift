@@ -17,6 +17,12 @@ enum StoreNames {
     /// The attachments of the winners.
     static func attachments(_ name: String) -> String { "tansu.attachments.\(name)" }
 
+    /// The ids of the documents that were saved or removed without the layer and have no revision yet. It is named by the
+    /// instance of the replicated collection, and named in the options of the collection: so it shows what became of a
+    /// collection that was renamed or replaced.
+    static func changes(_ instance: String) -> String { changesPrefix + instance }
+    static let changesPrefix = "tansu.changes."
+
     /// All that belong to a replicated collection.
     static func all(_ name: String) -> [String] {
         [revisions(name), bodies(name), local(name), attachments(name)]

@@ -163,68 +163,6 @@ struct ReplicatedAttachmentsTests {
         }
     }
 
-    /// Earlier versions kept what the client said.
-    @Test(
-        "Attachments that were stored with the revpos of former bytes get that of their revision, without a new one"
-    )
-    func healing() throws {
-        var replicated: ReplicatedCollection? = try people.enableReplication()
-        let edits: [(String, Int)] = [("doc", 3), ("_design/d", 2)]
-        for (id, generations) in edits {
-            var parent: Revision?
-            for number in 1...generations {
-                let edit = DocumentEdit(
-                    id: id, parent: parent, fields: ["n": BSONValue(number)],
-                    attachments: [.file(try file("\(number)", "f"))])
-                parent = try replicated?.write { try $0.save([edit])[0].get() }
-            }
-        }
-        let conflict = PushedRevision(
-            id: "doc", path: try RevisionPath(start: 2, ids: ["0", "1"]), attachments: [.file(try file("x", "f"))])
-        #expect(try replicated?.write { try $0.push([conflict]) } == [nil])
-        let before = try #require(try people.revision(of: "doc"))
-        let sequence = try replicated?.read { $0.info().updateSequence }
-        try replicated?.write { store in
-            // As they were: in the collection, in the bodies, and in what the layer knows of the collection.
-            func lowered(_ document: BSONDocument) throws -> BSONDocument {
-                var document = document
-                let files = try AttachmentFile.files(in: document).map { file in
-                    var file = file
-                    file.revpos = 1
-                    return file
-                }
-                document["files"] = AttachmentFile.document(of: files)["files"]
-                return document
-            }
-            for collection in [store.attachments, store.bodies] {
-                for document in try collection.find().all() where document["files"] != nil {
-                    try collection.save(lowered(document))
-                }
-            }
-            var record = try #require(try store.document("doc"))
-            let stored = try #require(try store.storedDocuments(ids: ["doc"])[BytewiseText("doc")])
-            record.digest = RevisionStore.digest(stored.document, stored.files)
-            try store.records.save(record.document())
-            store.state.hasExactRevpos = false
-            store.isStateChanged = true
-        }
-        #expect(try files(try #require(replicated), "doc").map(\.revpos) == [1])
-        replicated = nil
-        let again = try people.enableReplication()
-        #expect(try files(again, "doc").map(\.revpos) == [3])
-        #expect(try files(again, "_design/d").map(\.revpos) == [2])
-        try again.read { store in
-            let record = try #require(try store.document("doc"))
-            let other = try #require(record.tree.conflicts.first)
-            #expect(try store.body(of: record, other)?.files.map(\.revpos) == [2])
-            #expect(record.winner == before && store.info().updateSequence == sequence)
-            #expect(store.state.hasExactRevpos)
-        }
-        // It is done once.
-        try people.save(["_id": "doc", "n": 9])
-        #expect(try files(again, "doc").map(\.revpos) == [3])
-    }
-
     @Test("A renamed replicated collection keeps its attachments")
     func renaming() throws {
         let replicated = try people.enableReplication()

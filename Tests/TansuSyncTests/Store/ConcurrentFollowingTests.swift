@@ -85,8 +85,7 @@ struct ConcurrentFollowingTests {
         _ round: Int, _ id: String, _ ids: [String], _ collection: ReplicatedCollection, _ way: Way
     ) -> String? {
         let look: (RevisionStore) throws -> String? = { store in
-            let changed = try store.changedLocally(ids.map { .string($0) })
-            if !changed.isEmpty { return "\(changed) without a revision" }
+            if try !store.isFollowed() { return "changes without a revision" }
             let seen = try store.document(id).flatMap { try store.wholeDocument($0) }?["round"]?.intValue
             return seen == round ? nil : "\(id) has \(seen.map { "\($0)" } ?? "nothing")"
         }
@@ -94,7 +93,7 @@ struct ConcurrentFollowingTests {
             switch way {
             case .snapshot: return try collection.read(look)
             case .atOnce: return try collection.readAtOnce(look) ?? collection.read(look)
-            case .writing: return try collection.write(readingAll: true, look)
+            case .writing: return try collection.write(look)
             }
         } catch {
             return "\(error)"

@@ -374,11 +374,8 @@ struct ReplicationTests {
             try await group.waitForAll()
         }
         try await replicated.read { store in
-            for result in try store.documents() {
-                let record = try result.get()
-                let stored = try store.storedDocuments(ids: [record.storedID])[BytewiseText(record.id)]
-                #expect(!store.isChangedLocally(record, stored))
-            }
+            let isFollowed = try store.isFollowed()
+            #expect(isFollowed)
             #expect(store.info().documents == 81)
         }
     }
