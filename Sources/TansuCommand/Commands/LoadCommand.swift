@@ -99,6 +99,7 @@ struct LoadCommand: Subcommand, DatabaseTarget {
                     throw failure
                 }
             }
+            if collection == nil { try opened.reviseFromStart(except: replicated) }
             let skipped = report.skipped == 0 ? "" : ", \(NumberFormat.grouped(report.skipped)) skipped"
             try printResult(
                 [

@@ -226,6 +226,17 @@ extension OpenDatabase {
         try database.collection(Self.replicationStates).get(collection) != nil
     }
 
+    /// Has the documents that have no revision get one in the collections that a load made replicated: they may have been there
+    /// before.
+    ///
+    /// - Parameter former: Those that were replicated before.
+    func reviseFromStart(except former: Set<BytewiseText>) throws {
+        guard try hasCollection(Self.replicationStates) else { return }
+        let ids = BSONValue(former.map { .string($0.text) })
+        _ = try database.collection(Self.replicationStates).update(
+            ["_id": ["$nin": ids]], ["$set": ["enabledUpTo": ""]])
+    }
+
     /// - Throws: `CommandError` for a replicated collection, which cannot be replaced by another one.
     func rejectReplacing(_ collection: String) throws {
         guard try isReplicated(collection) else { return }

@@ -224,8 +224,7 @@ package final class Connections: Sendable {
 
 // MARK: - OpenCollections
 
-/// The databases that requests have used lately. One that nobody holds would be opened by each request, and all that was
-/// committed since its last change would be followed again.
+/// The databases that requests have used lately: looking one up takes reads of the database.
 package final class OpenCollections: Sendable {
     private struct Entry {
         let collection: ReplicatedCollection
@@ -267,8 +266,7 @@ package final class OpenCollections: Sendable {
         }
     }
 
-    /// Lets go of those that no request has used for some time: while one is open, compaction keeps the removals that it has not
-    /// read.
+    /// Lets go of those that no request has used for some time.
     package func closeUnused(for duration: Duration) {
         entries.withLock { entries in entries = entries.filter { $0.value.lastUse + duration > .now } }
     }

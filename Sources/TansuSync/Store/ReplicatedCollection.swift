@@ -40,7 +40,7 @@ public final class ReplicatedCollection: Sendable {
 
     // MARK: Opening
 
-    /// The objects of a database, so that each collection is followed once.
+    /// The objects of a database, so that there is one of each collection.
     private final class Opened: Sendable {
         let collections = Locked<[BytewiseText: WeakCollection]>([:])
     }
@@ -299,7 +299,7 @@ public final class ReplicatedCollection: Sendable {
 
     /// Ends when the update sequence is above a number.
     ///
-    /// - Throws: `CancellationError`, or why the changes cannot be followed.
+    /// - Throws: `CancellationError`, or why the revisions cannot be read.
     package func waitForChange(after sequence: Int64) async throws {
         try await database.runWriting { _ in try self.enable() }
         if try await read({ $0.state.sequence }) > sequence { return }
