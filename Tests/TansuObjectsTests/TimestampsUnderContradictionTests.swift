@@ -73,7 +73,7 @@ struct TimestampsUnderContradictionTests {
         ] as [BSONDocument])
     func updates(operations: BSONDocument) throws {
         try notes.save([["_id": 1, "n": 0], ["_id": 2, "n": 0]])
-        let before = try dates(1)
+        let (before, other) = (try dates(1), try dates(2))
         pass()
         do {
             try notes.update(["_id": 1], operations)
@@ -85,10 +85,10 @@ struct TimestampsUnderContradictionTests {
             #expect(error.code == .invalidQuery || error.code == .invalidDocument, "\(error)")
             #expect(try dates(1) == before)
         }
-        #expect(try dates(2).updated == before.updated)
+        #expect(try dates(2) == other)
         do {
             _ = try notes.findAndUpdate(["_id": 2], operations, returning: .after)
-            #expect(try dates(2).created == before.created)
+            #expect(try dates(2).created == other.created)
         } catch is TansuError {}
         _ = try dates(2)
         do {
