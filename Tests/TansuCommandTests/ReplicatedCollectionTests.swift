@@ -72,6 +72,20 @@ struct ReplicatedCollectionTests {
             result.status == 0 && result.output.contains("3 revisions copied"), "\(result.output) \(result.error)")
     }
 
+    @Test("a dump of a version that did not track changes keeps its revisions, and has its changes tracked")
+    func dumpWithoutTracking() throws {
+        let command = try replicated()
+        let dump = try command.text("old.dump")
+        let former = dump.replacing(/, "changeTracking": "[^"]*"/, with: "")
+        #expect(former != dump)
+        try command.write("former.dump", former)
+        try command.succeed("load", "c.tansu", "former.dump")
+        try command.succeed("save", "c.tansu", "people", #"{"_id": "dora", "n": 3}"#)
+        let result = try command.tansu("replicate", "c.tansu/people", "a.tansu/people")
+        #expect(
+            result.status == 0 && result.output.contains("1 revision copied"), "\(result.output) \(result.error)")
+    }
+
     @Test(
         "a document that cannot be replicated is refused by each command that writes",
         arguments: [#"{"_id": "_bad"}"#, #"{"_id": 5}"#, #"{"_id": "x", "_foo": 1}"#, #"{"_id": ""}"#])

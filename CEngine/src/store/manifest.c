@@ -19,7 +19,7 @@
 #define MANIFEST_NAME "MANIFEST"
 #define MANIFEST_LIMIT 4096u
 #define TEXT_MOST 512u
-#define MANIFEST_FORMAT 1u
+#define MANIFEST_FORMAT 2u
 
 tansu_status manifest_new(manifest *m, tansu_error *error) {
     memset(m, 0, sizeof *m);
@@ -61,7 +61,7 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
     unsigned format = 0;
     char uuid[33], state[8], compacted[4], line[32];
     unsigned long long sequence;
-    /* Before format 1 of the database there were development formats, without that word. */
+    /* Before the numbered formats of the database there were development formats, without that word. */
     bool known = sscanf(body, "tansu database %u\n", &format) == 1;
     if (strlen(body) != text.size || (!known && sscanf(body, "tansu %u\n", &format) != 1)) {
         status = corrupt(path, error);

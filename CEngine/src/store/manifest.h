@@ -4,7 +4,7 @@
  *
  * A few lines of text with a CRC, replaced as a whole (write new, sync, rename):
  *
- *   tansu database 1
+ *   tansu database 2
  *   uuid 32 hex digits
  *   index clean | open | damaged
  *   boot text

@@ -232,9 +232,19 @@ extension OpenDatabase {
     /// - Parameter former: Those that were replicated before.
     func reviseFromStart(except former: Set<BytewiseText>) throws {
         guard try hasCollection(Self.replicationStates) else { return }
-        let ids = BSONValue(former.map { .string($0.text) })
-        _ = try database.collection(Self.replicationStates).update(
-            ["_id": ["$nin": ids]], ["$set": ["enabledUpTo": ""]])
+        let loaded: BSONDocument = ["_id": ["$nin": BSONValue(former.map { .string($0.text) })]]
+        let states = try database.collection(Self.replicationStates)
+        _ = try states.update(loaded, ["$set": ["enabledUpTo": ""]])
+        let session = Session(database)
+        for state in try states.find(loaded).all() {
+            // The dump of a version that did not track changes.
+            guard let name = state["_id"]?.stringValue, let instance = state["instance"]?.stringValue,
+                try session.changeTracking(of: name) == nil
+            else { continue }
+            for tracked in [name, "tansu.attachments.\(name)"] {
+                try session.setChangeTracking("tansu.changes.\(instance)", of: tracked)
+            }
+        }
     }
 
     /// - Throws: `CommandError` for a replicated collection, which cannot be replaced by another one.
