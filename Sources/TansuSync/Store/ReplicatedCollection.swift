@@ -127,7 +127,7 @@ public final class ReplicatedCollection: Sendable {
     package var isThere: Bool {
         get throws {
             guard try isReplicated() else { return try database.collectionNames().contains(name) }
-            guard !isDropped, let state = try savedState() else { return false }
+            guard !isDropped, let state = try savedState(database.collection(StoreNames.states)) else { return false }
             return try Session(database).changeTracking(of: name) == StoreNames.changes(state.instance)
         }
     }
@@ -260,8 +260,7 @@ public final class ReplicatedCollection: Sendable {
     }
 
     /// What is stored of the collection as a whole; nil when it is not replicated any more, also when another one has its name.
-    private func savedState(_ states: Database.Collection<BSONDocument>? = nil) throws -> StoreState? {
-        let states = try states ?? database.collection(StoreNames.states)
+    private func savedState(_ states: Database.Collection<BSONDocument>) throws -> StoreState? {
         guard let state = try states.get(name).map({ try StoreState($0) }) else { return nil }
         return memory.withLock { memory in
             if memory.instance == nil { memory.instance = state.instance }
@@ -286,12 +285,14 @@ public final class ReplicatedCollection: Sendable {
     /// Follows what was done without the layer to the collection as a whole.
     private func settleEnd() throws {
         defer { markAsDropped() }
-        guard let state = try savedState() else { return }
-        let tracked = try Session(database).collectionsTracked(by: StoreNames.changes(state.instance))
-        if let newName = tracked.first(where: { !$0.hasPrefix(StoreNames.attachments("")) }) {
-            try database.write { try $0.session.moveReplication(of: name, to: newName) }
-        } else {
-            try dropRevisions(alsoDocuments: false)
+        try database.write { transaction in
+            guard let state = try savedState(transaction.collection(StoreNames.states)) else { return }
+            let tracked = try transaction.session.collectionsTracked(by: StoreNames.changes(state.instance))
+            if let newName = tracked.first(where: { !$0.hasPrefix(StoreNames.attachments("")) }) {
+                try transaction.session.moveReplication(of: name, to: newName)
+            } else {
+                try dropRevisions(transaction)
+            }
         }
     }
 

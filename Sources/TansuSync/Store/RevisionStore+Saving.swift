@@ -592,17 +592,17 @@ extension ReplicatedCollection {
     /// Drops the collection with all that belongs to it.
     package func drop() throws {
         try enable()
-        try dropRevisions(alsoDocuments: true)
+        try database.write { transaction in
+            try transaction.dropCollection(name)
+            try dropRevisions(transaction)
+        }
+        markAsDropped()
     }
 
     /// Drops all that belongs to a collection.
-    func dropRevisions(alsoDocuments: Bool) throws {
-        try database.write { transaction in
-            if alsoDocuments { try transaction.dropCollection(name) }
-            for collection in StoreNames.all(name) { try transaction.dropCollection(collection) }
-            try dropRest(transaction)
-        }
-        markAsDropped()
+    func dropRevisions(_ transaction: Database.Transaction) throws {
+        for collection in StoreNames.all(name) { try transaction.dropCollection(collection) }
+        try dropRest(transaction)
     }
 
     private func dropRest(_ transaction: Database.Transaction) throws {
