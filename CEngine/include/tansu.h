@@ -862,6 +862,38 @@ TANSU_API tansu_status tansu_matcher_ask(tansu_matcher *matcher, tansu_document 
 /* Frees the matcher. No-op on NULL. */
 TANSU_API void tansu_matcher_free(tansu_matcher *matcher);
 
+/* ---- Schemas -------------------------------------------------------------------------------- */
+
+/* A compiled schema for documents, the common part of JSON Schema. Any number of threads at once
+ * may use one. */
+typedef struct tansu_schema tansu_schema;
+
+/*
+ * Compiles a schema, or {"$jsonSchema": schema}. The keywords are type, bsonType, enum; of
+ * documents required, properties, additionalProperties, minProperties, maxProperties; of numbers
+ * minimum, maximum, exclusiveMinimum, exclusiveMaximum; of strings minLength, maxLength (in Unicode
+ * scalars), pattern; of arrays items, minItems, maxItems, uniqueItems; and allOf, anyOf, oneOf, not,
+ * title, description. Any other is an error. A keyword for one type does not constrain others.
+ * Errors: INVALID_BSON, INVALID_QUERY (error->context is the keyword's path, such as
+ * "properties.age.minimum"; of an invalid pattern error->offset is the byte), TOO_LARGE, MEMORY.
+ */
+TANSU_API tansu_status tansu_schema_new(tansu_document schema, tansu_schema **result,
+                                        tansu_error *error);
+
+/*
+ * Replaces *violations by {"violations": [{"path": text, "rule": text, "message": text}, ...]}, at
+ * most `limit` of them (0: all), in the order of the schema's keywords; empty when the document is
+ * valid. `path` is dotted, and empty for the whole document; `rule` is the keyword.
+ * Errors: INVALID_BSON, INVALID_QUERY (a pattern needs more steps than one match may take),
+ * TOO_LARGE (over 256 MiB), MEMORY.
+ */
+TANSU_API tansu_status tansu_schema_check(const tansu_schema *schema, tansu_document document,
+                                          uint64_t limit, tansu_buffer *violations,
+                                          tansu_error *error);
+
+/* Frees the schema. No-op on NULL. */
+TANSU_API void tansu_schema_free(tansu_schema *schema);
+
 /* ---- Aggregation ---------------------------------------------------------------------------- */
 
 /*

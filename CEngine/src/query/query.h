@@ -6,6 +6,7 @@
  *   util       deadline, cancellable sort, sets of keys
  *   match      the tree of a selector (node.h); evaluating it on documents and values
  *   parse      selector and hints, as BSON, to a compiled query; everything unknown is an error
+ *   schema     schemas of documents: compiling them, checking documents
  *   plan       index bounds, access paths, candidate plans, costs
  *   exec       table scan, index scan, k-way merge, residual filter, sort, projection, joins,
  *              subqueries, explain

@@ -272,6 +272,19 @@ static void matching_and_converting(void) {
     NEEDS(matches, tansu_matcher_ask(matcher, ID, NULL, NULL));
     tansu_matcher_free(matcher);
     IGNORES(matcher, tansu_matcher_free(NULL));
+
+    tansu_schema *schema = NULL;
+    tansu_buffer violations = TANSU_BUFFER_INIT;
+    NEEDS(schema, tansu_schema_new(NONE, &schema, NULL));
+    NEEDS(result, tansu_schema_new(((tansu_document){(const uint8_t *)"\5\0\0\0", 5}), NULL, NULL));
+    CHECK_OK(tansu_schema_new(((tansu_document){(const uint8_t *)"\5\0\0\0", 5}), &schema, NULL),
+             NULL);
+    NEEDS(schema, tansu_schema_check(NULL, ID, 0, &violations, NULL));
+    NEEDS(document, tansu_schema_check(schema, NONE, 0, &violations, NULL));
+    NEEDS(violations, tansu_schema_check(schema, ID, 0, NULL, NULL));
+    tansu_schema_free(schema);
+    IGNORES(schema, tansu_schema_free(NULL));
+    tansu_buffer_free(&violations);
     IGNORES(oid, tansu_oid_generate(NULL));
     NEEDS(document, tansu_validate(NONE, NULL));
     NEEDS(json, tansu_json_to_bson(NULL, SIZE_MAX, &out, NULL));

@@ -1,0 +1,177 @@
+/*
+ * test_schema.c -- schemas on their own: keywords, paths, messages, and schemas that are invalid.
+ */
+#include "support/calls/call.h"
+#include "support/calls/document_of.h"
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* bson -- JSON with single quotes as BSON; the caller frees it. */
+static tansu_buffer bson(const char *json) {
+    char *text = strdup(json);
+    REQUIRE(text != NULL);
+    for (char *c = text; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    tansu_buffer result = TANSU_BUFFER_INIT;
+    CHECK_OK(tansu_json_to_bson(text, SIZE_MAX, &result, &call_error), &call_error);
+    free(text);
+    return result;
+}
+
+static tansu_status compile(const char *json, tansu_schema **result) {
+    tansu_buffer b = bson(json);
+    tansu_status status = tansu_schema_new((tansu_document){b.data, b.size}, result, &call_error);
+    tansu_buffer_free(&b);
+    return status;
+}
+
+/* violations -- of a document, as JSON; the caller frees it. */
+static tansu_buffer violations(const char *schema, const char *document, uint64_t limit) {
+    tansu_schema *s;
+    tansu_buffer found = TANSU_BUFFER_INIT, json = TANSU_BUFFER_INIT, d = bson(document);
+    if (CHECK_OK(compile(schema, &s), &call_error)) {
+        CHECK_OK(
+            tansu_schema_check(s, (tansu_document){d.data, d.size}, limit, &found, &call_error),
+            &call_error);
+        CHECK_OK(
+            tansu_bson_to_json((tansu_document){found.data, found.size}, 0, &json, &call_error),
+            &call_error);
+        tansu_schema_free(s);
+    }
+    tansu_buffer_free(&found);
+    tansu_buffer_free(&d);
+    return json;
+}
+
+static void valid(const char *schema, const char *document) {
+    tansu_buffer json = violations(schema, document, 0);
+    if (!CHECK_BYTES("{\"violations\": []}", 18, json.data, json.size))
+        check_note("%.200s of %s", document, schema);
+    tansu_buffer_free(&json);
+}
+
+/* invalid -- the document's only violation. */
+static void invalid(const char *schema, const char *document, const char *path, const char *rule,
+                    const char *message) {
+    char expected[1000];
+    tansu_buffer json = violations(schema, document, 0);
+    int size =
+        snprintf(expected, sizeof expected,
+                 "{\"violations\": [{\"path\": \"%s\", \"rule\": \"%s\", \"message\": \"%s\"}]}",
+                 path, rule, message);
+    if (!CHECK_BYTES(expected, (size_t)size, json.data, json.size))
+        check_note("%.*s", (int)json.size, (const char *)json.data);
+    tansu_buffer_free(&json);
+}
+
+static void values(void) {
+    const char *type = "{'properties':{'a':{'type':['integer','null']}}}";
+    valid(type, "{'a':1.0}");
+    valid(type, "{'a':null}");
+    valid(type, "{'b':'x'}");
+    invalid(type, "{'a':'x'}", "a", "type", "the type string is none of integer, null");
+    valid("{'properties':{'a':{'enum':[1,{'x':1,'y':2}]}}}", "{'a':{'y':2,'x':1.0}}");
+    invalid("{'properties':{'a':{'enum':[1,2]}}}", "{'a':3}", "a", "enum", "3 is none of [1, 2]");
+    invalid("{'properties':{'a':{'minimum':5}}}", "{'a':4}", "a", "minimum",
+            "4 is out of the minimum 5");
+    valid("{'properties':{'a':{'minimum':5}}}", "{'a':'x'}");
+    invalid("{'properties':{'a':{'minimum':5,'exclusiveMinimum':true}}}", "{'a':5}", "a",
+            "exclusiveMinimum", "5 is out of the exclusiveMinimum 5");
+    invalid("{'properties':{'a':{'maxLength':2}}}", "{'a':'äöü'}", "a", "maxLength",
+            "3 is more than 2");
+    invalid("{'properties':{'a':{'pattern':'^x'}}}", "{'a':'yx'}", "a", "pattern",
+            "\\\"yx\\\" does not match ^x");
+}
+
+static void documents(void) {
+    invalid("{'properties':{'pet':{'required':['name','age']}}}", "{'pet':{'name':1}}", "pet.age",
+            "required", "the field is missing");
+    const char *closed = "{'properties':{'a':{}},'additionalProperties':false}";
+    valid(closed, "{'_id':1,'a':2}");
+    invalid(closed, "{'_id':1,'b':2}", "b", "additionalProperties",
+            "the schema does not allow the field");
+    invalid("{'additionalProperties':{'type':'string'}}", "{'_id':1,'b':2}", "b", "type",
+            "the type int is none of string");
+    invalid("{'minProperties':2}", "{'a':1}", "", "minProperties", "1 is less than 2");
+}
+
+static void arrays(void) {
+    invalid("{'properties':{'a':{'items':{'type':'string'}}}}", "{'a':['x',1]}", "a.1", "type",
+            "the type int is none of string");
+    valid("{'properties':{'a':{'items':[{'type':'string'}]}}}", "{'a':['x',1]}");
+    const char *unique = "{'properties':{'a':{'uniqueItems':true}}}";
+    valid(unique, "{'a':[1,2,'1',[1],[2]]}");
+    invalid(unique, "{'a':[{'x':1,'y':2},5,{'y':2.0,'x':1}]}", "a", "uniqueItems",
+            "the elements 0 and 2 are equal");
+}
+
+static void alternatives(void) {
+    const char *any = "{'anyOf':[{'required':['a']},{'required':['b']}]}";
+    valid(any, "{'b':1}");
+    invalid(any, "{'c':1}", "", "anyOf", "the value matches none of the 2 schemas");
+    invalid("{'oneOf':[{'required':['a']},{'required':['b']}]}", "{'a':1,'b':1}", "", "oneOf",
+            "the value matches 2 of the 2 schemas, not one");
+    invalid("{'not':{'required':['a']}}", "{'a':1}", "", "not",
+            "the value matches the excluded schema");
+    invalid("{'$jsonSchema':{'allOf':[{},{'required':['a']}]}}", "{'b':1}", "a", "required",
+            "the field is missing");
+}
+
+static void limits_violations(void) {
+    tansu_buffer json = violations("{'required':['a','b','c']}", "{}", 1);
+    const char *expected = "{\"violations\": [{\"path\": \"a\", \"rule\": \"required\","
+                           " \"message\": \"the field is missing\"}]}";
+    CHECK_BYTES(expected, strlen(expected), json.data, json.size);
+    tansu_buffer_free(&json);
+}
+
+/* refused -- an invalid schema, and the path of its fault. */
+static void refused(const char *schema, const char *context) {
+    tansu_schema *s;
+    CHECK_STATUS(TANSU_E_INVALID_QUERY, compile(schema, &s));
+    CHECK(s == NULL);
+    CHECK_TEXT(context, call_error.context);
+    CHECK(strncmp(call_error.message, "The schema is invalid: ", 23) == 0);
+}
+
+static void refuses_invalid_schemas(void) {
+    refused("{'properties':{'age':{'minimum':'x'}}}", "properties.age.minimum");
+    refused("{'properties':{'a':{'properties':{'b':1}}}}", "properties.a.properties.b");
+    refused("{'additionalProperties':1}", "additionalProperties");
+    refused("{'unknown':1}", "unknown");
+    refused("{'type':'int'}", "type");
+    refused("{'bsonType':['int','int']}", "bsonType");
+    refused("{'required':[]}", "required");
+    refused("{'enum':[]}", "enum");
+    refused("{'exclusiveMaximum':true}", "exclusiveMaximum");
+    refused("{'maxItems':-1}", "maxItems");
+    refused("{'allOf':[{},{'not':1}]}", "allOf.1.not");
+    refused("{'pattern':'a('}", "pattern");
+    CHECK_INT(2, call_error.offset);
+}
+
+static void takes_large_arrays(void) {
+    size_t room = 20 * 100000, at = 0;
+    char *text = malloc(room);
+    REQUIRE(text != NULL);
+    at += (size_t)snprintf(text, room, "{'a':[");
+    for (int i = 0; i < 100000; i++)
+        at += (size_t)snprintf(text + at, room - at, "%s%d", i ? "," : "", i);
+    snprintf(text + at, room - at, "]}");
+    valid("{'properties':{'a':{'uniqueItems':true}}}", text);
+    free(text);
+}
+
+int main(void) {
+    RUN(values);
+    RUN(documents);
+    RUN(arrays);
+    RUN(alternatives);
+    RUN(limits_violations);
+    RUN(refuses_invalid_schemas);
+    RUN(takes_large_arrays);
+    return check_finish();
+}
