@@ -640,8 +640,14 @@ TANSU_API tansu_status tansu_savepoint_roll_back(tansu_txn *txn, tansu_error *er
  *   it, and what the tracking of another collection puts into it. The option does not follow the
  *   collection that it names when that is renamed.
  *
+ * - validator: a schema (tansu_schema_new()), or false. Whatever saves a document (a save, an
+ *   update, an import, a delete rule, a replica) fails with INVALID_DOCUMENT when it violates the
+ *   schema, and changes nothing; the context is the path and the rule, such as "pet.age: minimum".
+ *   When it is set, all documents that are there have to satisfy it.
+ *
  * All but `local` are also changed when the collection exists.
- * Errors: INVALID_NAME, INVALID_QUERY (an unknown option, an invalid reference), EXISTS (with
+ * Errors: INVALID_NAME, INVALID_QUERY (an unknown option, an invalid reference or
+ * schema), INVALID_DOCUMENT (a document violates the validator), EXISTS (with
  * another value of "local"), UNSUPPORTED (the library was built without LZ4), INVALID_STATE (an
  * option of an existing collection is changed in a savepoint), and a commit's.
  */

@@ -2,11 +2,13 @@
  * api/api_collection.c -- creating, dropping, renaming and describing collections.
  */
 #include "api/handles.h"
+#include "bson/json/json.h"
 #include "bson/writer.h"
 #include "rules/rules.h"
 #include "store/collection.h"
 #include "store/collection_options.h"
 #include "store/references/reference_list.h"
+#include "store/validators/validator.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -48,10 +50,11 @@ static tansu_status read_option(collection_options_read *o, const doc_iter *iter
         return collection_options[i].parse(&iter->value, &o->options[i], error);
     }
     if (strcmp(iter->key, "compression") != 0)
-        return error_set(error, TANSU_E_INVALID_QUERY, iter->key,
-                         "\"%s\" is not a collection option; there are \"local\", "
-                         "\"compression\", \"references\", \"timestamps\" and \"changeTracking\"",
-                         iter->key);
+        return error_set(
+            error, TANSU_E_INVALID_QUERY, iter->key,
+            "\"%s\" is not a collection option; there are \"local\", "
+            "\"compression\", \"references\", \"timestamps\", \"changeTracking\" and \"validator\"",
+            iter->key);
     o->compresses = true;
     return iter->value.type == DOC_STRING &&
                    codec_of_name(doc_string(&iter->value, &length), &o->codec)
@@ -87,6 +90,56 @@ static bool changes(const collection_options_read *o, const collection_state *th
     return differs;
 }
 
+/* violation_of -- the error of a validator, for a document that is stored. */
+static tansu_status violation_of(const uint8_t *doc, size_t size, tansu_error *error) {
+    tansu_buffer single = TANSU_BUFFER_INIT, json = TANSU_BUFFER_INIT;
+    doc_value id;
+    doc_find_id(doc, size, &id);
+    if (error != NULL && writer_single(&single, "_id", &id) &&
+        json_write_document(&json, single.data, single.size, false) &&
+        buffer_append_byte(&json, 0)) {
+        const tansu_error found = *error;
+        error_set(error, TANSU_E_INVALID_DOCUMENT, found.context, "%.300s (%.80s); fix it first",
+                  found.message, (const char *)json.data);
+    }
+    tansu_buffer_free(&single);
+    tansu_buffer_free(&json);
+    return TANSU_E_INVALID_DOCUMENT;
+}
+
+/* check_documents -- whether the documents of a collection satisfy a validator. */
+static tansu_status check_documents(const write_call *w, const collection_state *state,
+                                    const validator *v, tansu_error *error) {
+    read_context rctx = write_call_read_context(w);
+    table_scan scan;
+    uint64_t rid;
+    doc_ref ref;
+    const uint8_t *doc;
+    uint32_t size;
+    tansu_status status;
+    table_scan_init(&scan, &rctx, state);
+    while ((status = table_scan_next(&scan, &rid, &ref, &doc, &size, error)) == TANSU_OK) {
+        status = write_call_check(w, error);
+        if (status == TANSU_OK)
+            status = validator_check(v, w->wtxn->db->hooks, state->name, doc, size, error);
+        if (status == TANSU_E_INVALID_DOCUMENT)
+            return violation_of(doc, size, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    return status == TANSU_DONE ? TANSU_OK : status;
+}
+
+/* check_validator -- before it is set: whether it is a schema, which all documents satisfy. */
+static tansu_status check_validator(const write_call *w, const char *name, const validator *v,
+                                    tansu_error *error) {
+    const collection_state *state = snapshot_collection(w->wtxn->next, name);
+    if (v == NULL || state == NULL || validator_equal(state->validator, v))
+        return TANSU_OK;
+    tansu_status status = validator_prepare(v, w->wtxn->db->hooks, error);
+    return status == TANSU_OK ? check_documents(w, state, v, error) : status;
+}
+
 /* ensure -- creates the collection, and sets what can be changed of an existing one. */
 static tansu_status ensure(const write_call *w, const char *name, collection_options_read *o,
                            bool any_options, tansu_error *error) {
@@ -97,6 +150,8 @@ static tansu_status ensure(const write_call *w, const char *name, collection_opt
         status = write_call_check_savepoint(w, error);
     if (status == TANSU_OK && o->compresses)
         status = write_txn_collection_compress(w->wtxn, name, o->codec, error);
+    if (status == TANSU_OK)
+        status = check_validator(w, name, o->options[OPTION_VALIDATOR], error);
     for (int i = 0; status == TANSU_OK && i < OPTION_COUNT; i++) {
         void *option = o->options[i];
         o->options[i] = NULL;

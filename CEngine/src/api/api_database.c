@@ -6,7 +6,7 @@
 #include "bson/json/json.h"
 #include "compact/compact.h"
 #include "feed/feed.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "store/background/background.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/files.h"
@@ -33,7 +33,7 @@ tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error
     tansu_options whole;
     tansu_status status = options_complete(options, &whole, error);
     if (status == TANSU_OK)
-        status = handle_open(&whole, &fs_system, &query_filters, db, error);
+        status = handle_open(&whole, &fs_system, &engine_query_hooks, db, error);
     if (status == TANSU_OK)
         compact_enable(db_inner(*db));
     return status;

@@ -3,7 +3,7 @@
  */
 #include "api/handles.h"
 #include "bson/writer.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "store/collection.h"
 #include "store/declared_indexes.h"
 #include "store/handle.h"
@@ -29,7 +29,7 @@ static tansu_status read_definition(const char *collection, const char *name, ta
                                         definition, error);
     if (status != TANSU_OK)
         return status;
-    status = index_definition_compile(*definition, &query_filters, error);
+    status = index_definition_compile(*definition, &engine_query_hooks, error);
     if (status != TANSU_OK)
         index_definition_free(*definition);
     return status;
@@ -125,7 +125,7 @@ static tansu_status create_declared(tansu_db *db, tansu_txn *txn, const char *co
     tansu_status status = is_there(db, txn, collection, declared, &exists, &has, error);
     if (status != TANSU_OK || has || db_inner(db)->options.read_only)
         return status;
-    status = index_definition_copy(declared, &query_filters, &definition, error);
+    status = index_definition_copy(declared, &engine_query_hooks, &definition, error);
     if (status != TANSU_OK)
         return status;
     if (exists && txn == NULL)
@@ -153,7 +153,7 @@ tansu_status tansu_index_declare(tansu_db *db, tansu_txn *txn, const char *colle
     database *inner = db_inner(db);
     status = handle_acquire(inner, error);
     if (status == TANSU_OK) {
-        status = declared_indexes_add(&inner->declared, inner->filters, collection, definition,
+        status = declared_indexes_add(&inner->declared, inner->hooks, collection, definition,
                                       &added, error);
         if (status == TANSU_OK)
             status = create_declared(db, txn, collection, definition, progress, context, error);

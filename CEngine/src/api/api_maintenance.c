@@ -8,7 +8,7 @@
 #include "check/verify/verify.h"
 #include "compact/compact.h"
 #include "log/scan.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "store/collection_options.h"
 #include "store/handle.h"
 #include "store/open/instances.h"
@@ -67,7 +67,7 @@ tansu_status tansu_repair(const char *from, const char *to, tansu_progress progr
         return null_argument(from == NULL ? "from" : "to", error);
     tansu_options settings;
     tansu_options_init(&settings);
-    return database_repair(from, to, &fs_system, &query_filters, &settings, progress, context,
+    return database_repair(from, to, &fs_system, &engine_query_hooks, &settings, progress, context,
                            report, error);
 }
 
@@ -126,7 +126,7 @@ tansu_status tansu_restore(const char *from, const char *to, tansu_progress prog
         return status;
     task t = {.progress = progress, .context = context};
     backup_result result;
-    status = database_restore(from, to, &fs_system, &query_filters, &t, &result, error);
+    status = database_restore(from, to, &fs_system, &engine_query_hooks, &t, &result, error);
     return status == TANSU_OK ? report_backup(report, &result, false, error) : status;
 }
 
@@ -201,7 +201,7 @@ static tansu_status copy_batch(const cloning *c, table_scan *scan, const char *n
 static tansu_status copy_index(const cloning *c, const char *name, const index_definition *model,
                                tansu_error *error) {
     index_definition *definition;
-    tansu_status status = index_definition_copy(model, &query_filters, &definition, error);
+    tansu_status status = index_definition_copy(model, &engine_query_hooks, &definition, error);
     if (status != TANSU_OK)
         return status;
     write_txn *to;
@@ -286,7 +286,7 @@ static tansu_status check_target(const tansu_options *target, tansu_error *error
 static tansu_status copy_to(database *from, const tansu_options *target, task *progress,
                             database **result, tansu_error *error) {
     database *to = NULL;
-    tansu_status status = database_open(target, from->files.calls, &query_filters, &to, error);
+    tansu_status status = database_open(target, from->files.calls, &engine_query_hooks, &to, error);
     if (status != TANSU_OK)
         return status;
     snapshot *v = snapshot_acquire(from);
@@ -334,7 +334,7 @@ static tansu_status copy_to_folder(database *from, const tansu_options *target, 
     if (status == TANSU_OK) {
         inner.path = target->path;
         inner.must_exist = 1;
-        status = database_open(&inner, calls, &query_filters, result, error);
+        status = database_open(&inner, calls, &engine_query_hooks, result, error);
         if (status != TANSU_OK && status != TANSU_E_LOCKED) /* of somebody who was faster */
             fs_remove_all(calls, target->path);
     }

@@ -36,15 +36,15 @@ void handle_attach(tansu_db *db, database *inner) {
     inner->free_handle = handle_free;
 }
 
-tansu_status handle_open(const tansu_options *options, const fs *calls,
-                         const index_filter_calls *filters, tansu_db **db, tansu_error *error) {
+tansu_status handle_open(const tansu_options *options, const fs *calls, const query_hooks *hooks,
+                         tansu_db **db, tansu_error *error) {
     database *inner = NULL;
     *db = NULL;
     tansu_db *handle;
     tansu_status status = handle_new(options, &handle, error);
     if (status != TANSU_OK)
         return status;
-    status = database_open(options, calls, filters, &inner, error);
+    status = database_open(options, calls, hooks, &inner, error);
     if (status == TANSU_OK) {
         handle_attach(handle, inner);
         *db = handle;

@@ -87,8 +87,8 @@ void handle_free(tansu_db *db);
 
 /* handle_open -- tansu_open() over the given file calls, without compaction in the background.
  * `options` are whole. */
-tansu_status handle_open(const tansu_options *options, const fs *calls,
-                         const index_filter_calls *filters, tansu_db **db, tansu_error *error);
+tansu_status handle_open(const tansu_options *options, const fs *calls, const query_hooks *hooks,
+                         tansu_db **db, tansu_error *error);
 
 /* options_parse -- reads the members that tansu_open_json() lists. Texts are those of the document.
  * Errors: INVALID_ARGUMENT. */

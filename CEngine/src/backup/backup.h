@@ -34,10 +34,10 @@ tansu_status database_backup(database *db, const char *to, tansu_backup_form for
 /* ---- Restoring a database from a backup ---- */
 
 /* database_restore -- tansu_restore(). A backup is untrusted input: every size, number and checksum
- * is validated before it is used, and nothing outside `to` is written. `calls` and `filters` as in
+ * is validated before it is used, and nothing outside `to` is written. `calls` and `hooks` as in
  * database_open(). */
 tansu_status database_restore(const char *from, const char *to, const fs *calls,
-                              const index_filter_calls *filters, task *progress,
-                              backup_result *result, tansu_error *error);
+                              const query_hooks *hooks, task *progress, backup_result *result,
+                              tansu_error *error);
 
 #endif

@@ -57,15 +57,14 @@ static tansu_status as_corruption(tansu_status status, tansu_error *error) {
 
 /* open_staged -- opens the restored database, which replays its log and rebuilds the indexes,
  * verifies it and closes it. */
-static tansu_status open_staged(const staging *staged, const index_filter_calls *filters,
-                                const manifest *m, bool folder, backup_result *result,
-                                tansu_error *error) {
+static tansu_status open_staged(const staging *staged, const query_hooks *hooks, const manifest *m,
+                                bool folder, backup_result *result, tansu_error *error) {
     tansu_options options;
     options_set_defaults(&options);
     options.path = staged->path;
     options.must_exist = 1;
     database *db = NULL;
-    tansu_status status = database_open(&options, staged->calls, filters, &db, error);
+    tansu_status status = database_open(&options, staged->calls, hooks, &db, error);
     if (status != TANSU_OK)
         return as_corruption(status, error);
     count_documents(db, result);
@@ -119,8 +118,8 @@ static tansu_status check_outside(const fs *calls, const char *from, const char 
 }
 
 tansu_status database_restore(const char *from, const char *to, const fs *calls,
-                              const index_filter_calls *filters, task *progress,
-                              backup_result *result, tansu_error *error) {
+                              const query_hooks *hooks, task *progress, backup_result *result,
+                              tansu_error *error) {
     *result = (backup_result){0};
     bool folder = fs_is_folder(calls, from);
     int fd = folder ? -1 : calls->open(calls, from, O_RDONLY | O_NONBLOCK, 0);
@@ -139,7 +138,7 @@ tansu_status database_restore(const char *from, const char *to, const fs *calls,
         calls->close(fd);
     if (status == TANSU_OK) {
         staging_unlock(&staged); /* the database locks the same LOCK */
-        status = open_staged(&staged, filters, &m, folder, result, error);
+        status = open_staged(&staged, hooks, &m, folder, result, error);
     }
     if (status == TANSU_OK)
         status = staging_publish(&staged, error);

@@ -374,25 +374,25 @@ void index_definition_free(index_definition *definition) {
     for (uint32_t i = 0; i < TANSU_MAX_INDEX_PATHS; i++)
         path_free(&definition->paths[i]);
     if (definition->filter != NULL)
-        definition->filter_calls->free(definition->filter);
+        definition->hooks->filter_free(definition->filter);
     free(definition->filter_bson);
     wildcard_scope_free(&definition->scope);
     free(definition);
 }
 
 /* index_definition_compile -- makes the partial filter ready. */
-tansu_status index_definition_compile(index_definition *definition, const index_filter_calls *calls,
+tansu_status index_definition_compile(index_definition *definition, const query_hooks *hooks,
                                       tansu_error *error) {
     if (definition->filter_bson == NULL || definition->filter != NULL)
         return TANSU_OK;
-    if (calls == NULL)
+    if (hooks == NULL)
         return error_set(error, TANSU_E_UNSUPPORTED, definition->name,
                          "Index \"%s\" has a partial filter, which can't be read here",
                          definition->name);
-    tansu_status status = calls->compile(definition->filter_bson, definition->filter_size,
-                                         &definition->filter, error);
+    tansu_status status = hooks->filter_compile(definition->filter_bson, definition->filter_size,
+                                                &definition->filter, error);
     if (status == TANSU_OK)
-        definition->filter_calls = calls;
+        definition->hooks = hooks;
     return status;
 }
 
@@ -464,7 +464,7 @@ void index_definition_elements(const index_definition *definition, writer *w) {
     index_definition_options(definition, w);
 }
 
-tansu_status index_definition_copy(const index_definition *model, const index_filter_calls *calls,
+tansu_status index_definition_copy(const index_definition *model, const query_hooks *hooks,
                                    index_definition **result, tansu_error *error) {
     tansu_buffer keys = TANSU_BUFFER_INIT, options = TANSU_BUFFER_INIT;
     writer keys_writer = {.out = &keys}, options_writer = {.out = &options};
@@ -479,7 +479,7 @@ tansu_status index_definition_copy(const index_definition *model, const index_fi
     tansu_buffer_free(&options);
     if (status != TANSU_OK)
         return status;
-    status = index_definition_compile(*result, calls, error);
+    status = index_definition_compile(*result, hooks, error);
     if (status != TANSU_OK)
         index_definition_free(*result);
     return status;

@@ -96,16 +96,24 @@ bool wildcard_text(const char *text, size_t size, size_t *base);
 
 /* ---- Definitions ---- */
 
-/* How a partial filter is compiled and evaluated. Selectors belong to the query parts, which this
- * part may not call: whoever opens a database passes this table (query/plan/partial_filter.h). */
-typedef struct index_filter_calls {
-    /* compile -- errors: INVALID_INDEX and those of a selector. */
-    tansu_status (*compile)(const uint8_t *selector, size_t size, void **filter,
-                            tansu_error *error);
-    /* matches -- any number of threads at once. */
-    bool (*matches)(const void *filter, const uint8_t *doc, size_t size);
-    void (*free)(void *filter);
-} index_filter_calls;
+/* What lower parts need of the query parts, which they may not call: whoever opens a database passes
+ * this table (query/query_hooks.h). */
+typedef struct query_hooks {
+    /* filter_compile -- a partial filter. Errors: INVALID_INDEX and those of a selector. */
+    tansu_status (*filter_compile)(const uint8_t *selector, size_t size, void **filter,
+                                   tansu_error *error);
+    /* filter_matches -- any number of threads at once. */
+    bool (*filter_matches)(const void *filter, const uint8_t *doc, size_t size);
+    void (*filter_free)(void *filter);
+    /* validator_compile -- the schema of a collection. Errors: INVALID_QUERY, TOO_LARGE, MEMORY. */
+    tansu_status (*validator_compile)(const uint8_t *schema, size_t size, void **validator,
+                                      tansu_error *error);
+    /* validator_check -- errors: INVALID_DOCUMENT (the document violates the schema; the context is
+     * the path and the rule), INVALID_QUERY (a pattern exceeds its limits), MEMORY. */
+    tansu_status (*validator_check)(const void *validator, const char *collection,
+                                    const uint8_t *doc, size_t size, tansu_error *error);
+    void (*validator_free)(void *validator);
+} query_hooks;
 
 /* Immutable once made; shared by reference count between snapshots of the catalog. */
 typedef struct index_definition {
@@ -118,7 +126,7 @@ typedef struct index_definition {
     uint8_t *filter_bson; /* partialFilter: only documents that match have entries; NULL: all */
     uint32_t filter_size;
     uint32_t max_entries; /* of one document */
-    const index_filter_calls *filter_calls;
+    const query_hooks *hooks;
     void *filter; /* compiled */
     uint32_t path_count;
     path paths[TANSU_MAX_INDEX_PATHS];
@@ -142,13 +150,13 @@ tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_
 void index_definition_free(index_definition *definition);
 
 /* index_definition_compile -- compiles the partial filter, if there is one; called before entries
- * are made. Errors: those of `calls`, and UNSUPPORTED when `calls` is NULL. */
-tansu_status index_definition_compile(index_definition *definition, const index_filter_calls *calls,
+ * are made. Errors: those of filter_compile(), and UNSUPPORTED when `hooks` is NULL. */
+tansu_status index_definition_compile(index_definition *definition, const query_hooks *hooks,
                                       tansu_error *error);
 
 /* index_definition_copy -- another definition with the same name, paths and options, compiled.
  * Errors: those of index_definition_compile(), MEMORY. */
-tansu_status index_definition_copy(const index_definition *model, const index_filter_calls *calls,
+tansu_status index_definition_copy(const index_definition *model, const query_hooks *hooks,
                                    index_definition **result, tansu_error *error);
 
 /* index_definition_equal -- the same paths, directions and options (name and id aside). */

@@ -399,7 +399,7 @@ tansu_status index_entries_make(index_entries *entries, const index_definition *
     entries->multikey = false;
     bool failed = false, present = false;
     if (definition->filter != NULL &&
-        !definition->filter_calls->matches(definition->filter, doc, size))
+        !definition->hooks->filter_matches(definition->filter, doc, size))
         return TANSU_OK;
     if (definition->wildcard)
         return make_wildcard(entries, definition, doc, size, rid, error);

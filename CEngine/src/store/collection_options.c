@@ -6,6 +6,7 @@
 #include "store/references/reference_list.h"
 #include "store/timestamps/timestamp_fields.h"
 #include "store/tracking/change_tracking.h"
+#include "store/validators/validator.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -55,6 +56,21 @@ static void tracking_write(const void *option, writer *w) {
     change_tracking_write(option, w);
 }
 
+/* ---- Validators ---- */
+
+static tansu_status validators_parse(const doc_value *value, void **option, tansu_error *error) {
+    validator *v = NULL;
+    tansu_status status = validator_parse(value, &v, error);
+    *option = v;
+    return status;
+}
+static bool validators_equal(const void *a, const void *b) {
+    return validator_equal(a, b);
+}
+static void validators_write(const void *option, writer *w) {
+    validator_write(option, w);
+}
+
 const collection_option collection_options[OPTION_COUNT] = {
     [OPTION_REFERENCES] = {"references", references_parse, references_equal, references_write,
                            reference_list_retire},
@@ -62,6 +78,8 @@ const collection_option collection_options[OPTION_COUNT] = {
                            retire_memory},
     [OPTION_TRACKING] = {"changeTracking", tracking_parse, tracking_equal, tracking_write,
                          retire_memory},
+    [OPTION_VALIDATOR] = {"validator", validators_parse, validators_equal, validators_write,
+                          validator_free},
 };
 
 void collection_options_write(const collection_state *state, writer *w) {

@@ -153,7 +153,7 @@ struct database {
     tansu_status (*close)(database *db, tansu_error *error); /* database_close() */
     tansu_db *handle;                      /* the public one (api/handles.h), or NULL */
     void (*free_handle)(tansu_db *handle); /* when the database was closed */
-    const index_filter_calls *filters;     /* of partial indexes */
+    const query_hooks *hooks;              /* of partial indexes */
     database_options options;
     database_files files;
     manifest_file manifest;

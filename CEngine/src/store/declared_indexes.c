@@ -77,7 +77,7 @@ static uint32_t count_of(const declared_indexes *all, const char *collection) {
 }
 
 /* entry_new -- with a copy of the definition. Errors: MEMORY. */
-static tansu_status entry_new(const index_filter_calls *filters, const char *collection,
+static tansu_status entry_new(const query_hooks *hooks, const char *collection,
                               const index_definition *definition, declared_index **result,
                               tansu_error *error) {
     size_t length = strlen(collection);
@@ -85,7 +85,7 @@ static tansu_status entry_new(const index_filter_calls *filters, const char *col
     if (entry == NULL)
         return error_memory(error);
     memcpy(entry->collection, collection, length);
-    tansu_status status = index_definition_copy(definition, filters, &entry->definition, error);
+    tansu_status status = index_definition_copy(definition, hooks, &entry->definition, error);
     if (status != TANSU_OK)
         free(entry);
     *result = entry;
@@ -93,9 +93,8 @@ static tansu_status entry_new(const index_filter_calls *filters, const char *col
 }
 
 /* add -- declared_indexes_add() with the mutex held. */
-static tansu_status add(declared_indexes *all, const index_filter_calls *filters,
-                        const char *collection, const index_definition *definition, bool *added,
-                        tansu_error *error) {
+static tansu_status add(declared_indexes *all, const query_hooks *hooks, const char *collection,
+                        const index_definition *definition, bool *added, tansu_error *error) {
     const declared_index *there = find(all, collection, definition->name);
     if (there != NULL && index_definition_equal(there->definition, definition))
         return TANSU_OK;
@@ -112,7 +111,7 @@ static tansu_status add(declared_indexes *all, const index_filter_calls *filters
     if (!table_reserve(&all->collections))
         return error_memory(error);
     declared_index *entry = NULL;
-    tansu_status status = entry_new(filters, collection, definition, &entry, error);
+    tansu_status status = entry_new(hooks, collection, definition, &entry, error);
     if (status != TANSU_OK)
         return status;
     table_add(&all->collections, &entry->link, hash_of(collection));
@@ -120,12 +119,12 @@ static tansu_status add(declared_indexes *all, const index_filter_calls *filters
     return TANSU_OK;
 }
 
-tansu_status declared_indexes_add(declared_indexes *all, const index_filter_calls *filters,
+tansu_status declared_indexes_add(declared_indexes *all, const query_hooks *hooks,
                                   const char *collection, const index_definition *definition,
                                   bool *added, tansu_error *error) {
     *added = false;
     pthread_mutex_lock(&all->mutex);
-    tansu_status status = add(all, filters, collection, definition, added, error);
+    tansu_status status = add(all, hooks, collection, definition, added, error);
     pthread_mutex_unlock(&all->mutex);
     return status;
 }
@@ -174,7 +173,7 @@ void declared_indexes_restore_suspended(declared_indexes *all) {
     pthread_mutex_unlock(&all->mutex);
 }
 
-tansu_status declared_indexes_next(declared_indexes *all, const index_filter_calls *filters,
+tansu_status declared_indexes_next(declared_indexes *all, const query_hooks *hooks,
                                    const char *collection, uint32_t *at,
                                    index_definition **definition, tansu_error *error) {
     pthread_mutex_lock(&all->mutex);
@@ -184,7 +183,7 @@ tansu_status declared_indexes_next(declared_indexes *all, const index_filter_cal
         entry = after(entry);
     tansu_status status = TANSU_DONE;
     if (entry != NULL) {
-        status = index_definition_copy(entry->definition, filters, definition, error);
+        status = index_definition_copy(entry->definition, hooks, definition, error);
         ++*at;
     }
     pthread_mutex_unlock(&all->mutex);

@@ -19,9 +19,9 @@ typedef struct declared_indexes {
 } declared_indexes;
 
 /* declared_indexes_add -- declares an index; *added false when it was declared before. Copies the
- * definition; `filters` compiles that of a partial one. Errors: EXISTS (the name with another
+ * definition; `hooks` compile that of a partial one. Errors: EXISTS (the name with another
  * definition), TOO_LARGE, MEMORY. */
-tansu_status declared_indexes_add(declared_indexes *all, const index_filter_calls *filters,
+tansu_status declared_indexes_add(declared_indexes *all, const query_hooks *hooks,
                                   const char *collection, const index_definition *definition,
                                   bool *added, tansu_error *error);
 
@@ -44,7 +44,7 @@ void declared_indexes_restore_suspended(declared_indexes *all);
 
 /* declared_indexes_next -- a copy of the declared index number *at of a collection, and *at plus
  * one. TANSU_DONE when there is none. Errors: MEMORY. */
-tansu_status declared_indexes_next(declared_indexes *all, const index_filter_calls *filters,
+tansu_status declared_indexes_next(declared_indexes *all, const query_hooks *hooks,
                                    const char *collection, uint32_t *at,
                                    index_definition **definition, tansu_error *error);
 

@@ -38,7 +38,13 @@ typedef struct collection_name {
 } collection_name;
 
 /* The options of a collection that are objects (store/collection_options.h). */
-enum option_number { OPTION_REFERENCES, OPTION_TIMESTAMPS, OPTION_TRACKING, OPTION_COUNT };
+enum option_number {
+    OPTION_REFERENCES,
+    OPTION_TIMESTAMPS,
+    OPTION_TRACKING,
+    OPTION_VALIDATOR,
+    OPTION_COUNT
+};
 
 /* One collection as of a snapshot. Immutable once published. */
 typedef struct collection_state {
@@ -52,6 +58,7 @@ typedef struct collection_state {
             const struct reference_list *references;   /* to other collections; NULL: none */
             const struct timestamp_fields *timestamps; /* that saves set; NULL: none */
             const struct change_tracking *tracking;    /* of changed documents; NULL: none */
+            const struct validator *validator;         /* of every document; NULL: none */
         };
         const void *options[OPTION_COUNT];
     };

@@ -4,7 +4,7 @@
  */
 #include "api/handles.h"
 #include "log/format.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -226,7 +226,7 @@ static void a_writer_may_do_anything_between_two_calls(void) {
              between.at += 1 + (unsigned)between.way) {
             tansu_db *reader = NULL;
             between.calls = 0;
-            if (CHECK_OK(handle_open(&reading, &calls, &query_filters, &reader, &call_error),
+            if (CHECK_OK(handle_open(&reading, &calls, &engine_query_hooks, &reader, &call_error),
                          &call_error)) {
                 check_filled(reader, 1500);
                 call_close(reader);
@@ -335,7 +335,8 @@ static void a_read_only_file_system_is_enough(void) {
     calls.open = open_sealed;
     sealed = folder;
     options.allow_writer = 1;
-    if (CHECK_OK(handle_open(&options, &calls, &query_filters, &db, &call_error), &call_error)) {
+    if (CHECK_OK(handle_open(&options, &calls, &engine_query_hooks, &db, &call_error),
+                 &call_error)) {
         sample_check(db);
         call_close(db);
     }
@@ -453,7 +454,7 @@ static void files_that_come_back_do_not_make_a_failure_a_success(void) {
     for (missing.at = 0; missing.at <= each; missing.at++) {
         tansu_db *db = NULL;
         missing.calls = 0;
-        tansu_status status = handle_open(&options, &calls, &query_filters, &db, &call_error);
+        tansu_status status = handle_open(&options, &calls, &engine_query_hooks, &db, &call_error);
         if (missing.at == 0)
             each = missing.calls / 8; /* an opening is tried that often */
         CHECK_STATUS(TANSU_E_CORRUPT, status);
@@ -472,7 +473,7 @@ static void fail_each(const char *folder, fault_kind kind, bool lasting, unsigne
     for (unsigned n = 0; n <= calls; n += n == 0 ? 1 : step) {
         tansu_db *db = NULL;
         fault_start(kind, n, lasting, EIO);
-        tansu_status status = handle_open(&options, &fault_fs, &query_filters, &db, NULL);
+        tansu_status status = handle_open(&options, &fault_fs, &engine_query_hooks, &db, NULL);
         unsigned made = fault_stop();
         if (n == 0)
             calls = made;

@@ -3,7 +3,7 @@
  * memory stores, handles that are still open.
  */
 #include "api/handles.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -367,7 +367,7 @@ static tansu_status open_sealed(const char *folder, tansu_db **db) {
     calls.mkdir = refuse_folder;
     calls.unlink = refuse_name;
     tansu_options options = call_options(folder);
-    return handle_open(&options, &calls, &query_filters, db, &call_error);
+    return handle_open(&options, &calls, &engine_query_hooks, db, &call_error);
 }
 
 static void a_read_only_file_system_is_opened_read_only(void) {

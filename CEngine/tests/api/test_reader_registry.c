@@ -3,7 +3,7 @@
  * the disk, and the limit of it (docs/readers.md).
  */
 #include "api/handles.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
@@ -509,7 +509,7 @@ static void fail_each(fault_kind kind, unsigned step) {
         tansu_db *reader = NULL;
         int number = n % 2 == 0 ? ENOSPC : EIO;
         fault_start(kind, n, false, number);
-        tansu_status status = handle_open(&options, &fault_fs, &query_filters, &reader, NULL);
+        tansu_status status = handle_open(&options, &fault_fs, &engine_query_hooks, &reader, NULL);
         unsigned made = fault_stop();
         calls = made > calls ? made : calls;
         CHECK(allowed(status));

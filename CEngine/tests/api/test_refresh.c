@@ -4,7 +4,7 @@
  */
 #include "api/handles.h"
 #include "log/tail.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -301,7 +301,8 @@ static void an_end_that_is_written_again_meanwhile_is_not_mixed(void) {
     for (bool reached = true; reached; opened++) {
         tansu_db *reader;
         calls_before_reset = opened + 1;
-        CHECK_OK(handle_open(&options, &calls, &query_filters, &reader, &call_error), &call_error);
+        CHECK_OK(handle_open(&options, &calls, &engine_query_hooks, &reader, &call_error),
+                 &call_error);
         reached = calls_before_reset == 0;
         calls_before_reset = 0;
         check_filled(reader, NULL, 0);
@@ -310,7 +311,7 @@ static void an_end_that_is_written_again_meanwhile_is_not_mixed(void) {
         call_close(reader);
     }
     tansu_db *reader;
-    REQUIRE(handle_open(&options, &calls, &query_filters, &reader, &call_error) == TANSU_OK);
+    REQUIRE(handle_open(&options, &calls, &engine_query_hooks, &reader, &call_error) == TANSU_OK);
     for (bool reached = true; reached; refreshed++) {
         fill(db, refreshed + 1);
         calls_before_reset = refreshed + 1;
@@ -553,7 +554,7 @@ static void fail_each(fault_kind kind, unsigned step) {
     int round = 0;
     for (unsigned n = 1; n <= calls; n += step) {
         tansu_db *handle = NULL;
-        REQUIRE(handle_open(&options, &fault_fs, &query_filters, &handle, NULL) == TANSU_OK);
+        REQUIRE(handle_open(&options, &fault_fs, &engine_query_hooks, &handle, NULL) == TANSU_OK);
         tansu_txn *old = call_begin(handle, TANSU_TXN_READ);
         int before = round;
         fill(db, ++round);

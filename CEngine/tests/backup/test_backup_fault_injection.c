@@ -4,7 +4,7 @@
  */
 #include "api/handles.h"
 #include "backup/backup.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/check.h"
@@ -30,16 +30,17 @@ typedef struct job {
 static tansu_status run(const job *j, const fs *calls) {
     task t = {0};
     backup_result result;
-    return j->db != NULL
-               ? database_backup(j->db, j->to, j->form, &t, &result, &call_error)
-               : database_restore(j->from, j->to, calls, &query_filters, &t, &result, &call_error);
+    return j->db != NULL ? database_backup(j->db, j->to, j->form, &t, &result, &call_error)
+                         : database_restore(j->from, j->to, calls, &engine_query_hooks, &t, &result,
+                                            &call_error);
 }
 
 /* open_over -- a database over these calls. */
 static tansu_db *open_over(const char *path, const fs *calls) {
     tansu_options options = call_options(path);
     tansu_db *db = NULL;
-    REQUIRE(CHECK_OK(handle_open(&options, calls, &query_filters, &db, &call_error), &call_error));
+    REQUIRE(
+        CHECK_OK(handle_open(&options, calls, &engine_query_hooks, &db, &call_error), &call_error));
     return db;
 }
 

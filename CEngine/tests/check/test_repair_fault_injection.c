@@ -6,7 +6,7 @@
 #include "api/handles.h"
 #include "check/repair/repair.h"
 #include "check/verify/verify.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/check.h"
@@ -28,7 +28,7 @@ static int64_t count_of(const tansu_buffer *report, const char *name) {
 /* repair -- over the calls that may fail. */
 static tansu_status repair(const char *from, const char *to, tansu_buffer *report) {
     tansu_options settings = call_options(NULL);
-    return database_repair(from, to, &fault_fs, &query_filters, &settings, NULL, NULL, report,
+    return database_repair(from, to, &fault_fs, &engine_query_hooks, &settings, NULL, NULL, report,
                            &call_error);
 }
 

@@ -7,7 +7,7 @@
  */
 #include "api/handles.h"
 #include "log/compressed/codec.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/check.h"
@@ -185,7 +185,7 @@ static tansu_status open_counted(const char *folder, tansu_db **db) {
     calls.rename = count_rename;
     calls.unlink = count_unlink;
     tansu_options options = call_options(folder);
-    return handle_open(&options, &calls, &query_filters, db, &call_error);
+    return handle_open(&options, &calls, &engine_query_hooks, db, &call_error);
 }
 
 /* compact_twice -- a life with two compactions and commits between and after them. */

@@ -7,7 +7,7 @@
 #include "api/handles.h"
 #include "log/compressed/codec.h"
 #include "log/format.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -688,7 +688,8 @@ static void file_calls_that_fail_are_reported(void) {
     for (unsigned n = 1; more && check_failures() == 0; n++) {
         tansu_db *db = NULL;
         fault_start(FAULT_FILES, n, false, EIO);
-        tansu_status status = handle_open(&options, &fault_fs, &query_filters, &db, &call_error);
+        tansu_status status =
+            handle_open(&options, &fault_fs, &engine_query_hooks, &db, &call_error);
         if (status == TANSU_OK)
             status = read_some(db);
         if (status == TANSU_OK)

@@ -7,7 +7,7 @@
  * how many calls (40).
  */
 #include "api/handles.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -126,7 +126,7 @@ static void open_it(tansu_db **db, tansu_status *status) {
     tansu_options options = call_options(work);
     options.durability = TANSU_DURABILITY_PROCESS;
     options.index_cache_bytes = 1; /* blocks are loaded and put away all the time */
-    *status = handle_open(&options, &device_calls, &query_filters, db, &call_error);
+    *status = handle_open(&options, &device_calls, &engine_query_hooks, db, &call_error);
 }
 
 /* typed -- whether a status is one that the device may cause. */

@@ -5,7 +5,7 @@
  */
 #include "log/format.h"
 #include "log/tail.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "store/database.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -171,7 +171,7 @@ static void a_copy_that_is_interrupted_leaves_nothing(void) {
             calls.write = killed_write;
             tansu_options options = call_options(folder);
             database *db;
-            database_open(&options, &calls, &query_filters, &db, NULL);
+            database_open(&options, &calls, &engine_query_hooks, &db, NULL);
             _exit(0);
         }
         int result;

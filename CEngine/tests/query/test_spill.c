@@ -13,7 +13,7 @@
  */
 #include "api/handles.h"
 #include "query/exec/external_sort.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "support/calls/call.h"
 #include "support/calls/query_calls.h"
 #include "support/check.h"
@@ -339,7 +339,8 @@ static tansu_db *open_with(const char *folder, const fs *calls) {
     tansu_options options = call_options(folder);
     tansu_db *d = NULL;
     options.checkpoint_bytes = (uint64_t)1 << 40; /* no file call that the test did not make */
-    REQUIRE(CHECK_OK(handle_open(&options, calls, &query_filters, &d, &last_error), &last_error));
+    REQUIRE(
+        CHECK_OK(handle_open(&options, calls, &engine_query_hooks, &d, &last_error), &last_error));
     return d;
 }
 

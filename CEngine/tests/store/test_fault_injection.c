@@ -9,7 +9,7 @@
  * spread ones; TANSU_FAULTS sets at how many (60).
  */
 #include "api/handles.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "support/calls/call.h"
 #include "support/calls/query_calls.h"
 #include "support/check.h"
@@ -448,7 +448,7 @@ static tansu_status try(const tried *t, const tansu_options *options, fault_kind
     bool opening = t->run == NULL && !t->closing;
     if (opening)
         fault_start(kind, nth, lasting, lasting ? ENOSPC : EIO);
-    tansu_status status = handle_open(options, &fault_fs, &query_filters, db, &call_error);
+    tansu_status status = handle_open(options, &fault_fs, &engine_query_hooks, db, &call_error);
     if (opening)
         *calls = fault_stop();
     if (opening)

@@ -5,7 +5,7 @@
  * leaves.
  */
 #include "api/handles.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "store/collection.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -464,8 +464,8 @@ static void readers_see_the_backlog(void) {
 static tansu_db *open_with_faults(const char *path) {
     tansu_options options = call_options(path);
     tansu_db *db = NULL;
-    REQUIRE(
-        CHECK_OK(handle_open(&options, &fault_fs, &query_filters, &db, &call_error), &call_error));
+    REQUIRE(CHECK_OK(handle_open(&options, &fault_fs, &engine_query_hooks, &db, &call_error),
+                     &call_error));
     return db;
 }
 

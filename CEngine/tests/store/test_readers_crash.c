@@ -11,7 +11,7 @@
  * TANSU_SEED repeats the choices of a run, TANSU_CRASHES sets how many processes are killed (60).
  */
 #include "api/handles.h"
-#include "query/plan/partial_filter.h"
+#include "query/query_hooks.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -125,8 +125,9 @@ static tansu_status open_slowly(const tansu_options *options, random_source *sou
     calls.rename = slow_rename;
     calls.map = slow_map;
     slowness = random_from(random_next(source));
-    return random_chance(source, 50) ? handle_open(options, &calls, &query_filters, db, &call_error)
-                                     : tansu_open(options, db, &call_error);
+    return random_chance(source, 50)
+               ? handle_open(options, &calls, &engine_query_hooks, db, &call_error)
+               : tansu_open(options, db, &call_error);
 }
 
 /* ---- Steps ---- */

@@ -55,7 +55,7 @@ static tansu_status open_new(repair *r, const char *folder, tansu_error *error) 
     options.path = folder;
     options.store = TANSU_STORE_PERSISTENT;
     options.durability = TANSU_DURABILITY_PROCESS; /* closing syncs everything */
-    return database_open(&options, r->calls, r->filters, &r->db, error);
+    return database_open(&options, r->calls, r->hooks, &r->db, error);
 }
 
 /* salvage -- reads the log into r->locations and r->collections, with the help of a copy of the
@@ -120,12 +120,12 @@ static tansu_status run(repair *r, const char *to, staging *staged, tansu_buffer
 }
 
 tansu_status database_repair(const char *from, const char *to, const fs *calls,
-                             const index_filter_calls *filters, const tansu_options *settings,
+                             const query_hooks *hooks, const tansu_options *settings,
                              tansu_progress progress, void *context, tansu_buffer *report,
                              tansu_error *error) {
     char *parent = fs_parent(to);
     repair r = {.calls = calls,
-                .filters = filters,
+                .hooks = hooks,
                 .settings = settings,
                 .from = from,
                 .temporary = parent,

@@ -9,7 +9,7 @@
 /* database_repair -- all of tansu_repair(), with the given file system calls; `settings` of the new
  * database. */
 tansu_status database_repair(const char *from, const char *to, const fs *calls,
-                             const index_filter_calls *filters, const tansu_options *settings,
+                             const query_hooks *hooks, const tansu_options *settings,
                              tansu_progress progress, void *context, tansu_buffer *report,
                              tansu_error *error);
 

@@ -187,7 +187,7 @@ typedef struct repair_collection {
 
 typedef struct repair {
     const fs *calls;
-    const index_filter_calls *filters;
+    const query_hooks *hooks;
     const tansu_options *settings; /* of the new database */
     const char *from;
     const char *temporary; /* the folder of temporary files */

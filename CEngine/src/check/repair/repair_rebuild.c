@@ -365,13 +365,16 @@ static tansu_status transfer_collection(repair *r, repair_collection *c, pending
         status = write_txn_collection_ensure(t.wtxn, c->name, c->local, true, error);
     if (status == TANSU_OK && codec_available(c->codec))
         status = write_txn_collection_compress(t.wtxn, c->name, c->codec, error);
-    for (int i = 0; status == TANSU_OK && i < OPTION_COUNT; i++)
-        if (c->options[i] != NULL)
-            status = transfer_option(&t, i, error);
     for (uint64_t i = 0; status == TANSU_OK && i < count; i++) {
         pending_slot slot = slots[i]; /* those that are saved move to the front */
         status = transfer_document(&t, &slot, error);
     }
+    /* Documents are kept that a schema would reject. */
+    if (status == TANSU_OK)
+        status = begin_batch(&t, error);
+    for (int i = 0; status == TANSU_OK && i < OPTION_COUNT; i++)
+        if (c->options[i] != NULL)
+            status = transfer_option(&t, i, error);
     status = end_batch(&t, status, error);
     if (status == TANSU_OK)
         status = list_suspects(&t, error);
@@ -397,7 +400,7 @@ static tansu_status parse_index(const repair *r, const repair_index *index,
                                plain ? 0 : options.size, definition, error);
     if (status != TANSU_OK)
         return status;
-    status = index_definition_compile(*definition, r->filters, error);
+    status = index_definition_compile(*definition, r->hooks, error);
     if (status != TANSU_OK)
         index_definition_free(*definition);
     return status;

@@ -45,9 +45,8 @@ static tansu_status take(query *q, void **filter, tansu_error *error) {
     return TANSU_OK;
 }
 
-/* compile -- of an index. */
-static tansu_status compile(const uint8_t *selector, size_t size, void **filter,
-                            tansu_error *error) {
+tansu_status partial_filter_compile(const uint8_t *selector, size_t size, void **filter,
+                                    tansu_error *error) {
     query *q;
     tansu_status status = query_compile_alone(selector, size, &q, error);
     if (status == TANSU_E_INVALID_QUERY)
@@ -55,19 +54,15 @@ static tansu_status compile(const uint8_t *selector, size_t size, void **filter,
     return status == TANSU_OK ? take(q, filter, error) : status;
 }
 
-/* matches -- whether the index contains the document. */
-static bool matches(const void *filter, const uint8_t *doc, size_t size) {
+bool partial_filter_matches(const void *filter, const uint8_t *doc, size_t size) {
     const query *q = filter;
     /* The allowed tests need no memory and cannot fail. */
     return matcher_run(q->matcher, NULL, doc, size);
 }
 
-/* release -- frees a compiled filter. */
-static void release(void *filter) {
+void partial_filter_free(void *filter) {
     query_free(filter);
 }
-
-const index_filter_calls query_filters = {compile, matches, release};
 
 /* ---- Proofs ---- */
 

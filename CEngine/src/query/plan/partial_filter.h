@@ -8,10 +8,13 @@
 #include "index/definition.h"
 #include "query/plan/bounds.h"
 
-/* The callbacks for database_open() and index_definition_compile(). A filter may have comparisons,
- * $in, $exists and $begin, combined by $and, $or, $nor and $not: conditions that depend on the
- * document alone and never change. */
-extern const index_filter_calls query_filters;
+/* partial_filter_compile, partial_filter_matches, partial_filter_free -- the hooks of partial filters
+ * (query_hooks). A filter may have comparisons, $in, $exists and $begin, combined by $and, $or, $nor
+ * and $not: conditions that depend on the document alone and never change. */
+tansu_status partial_filter_compile(const uint8_t *selector, size_t size, void **filter,
+                                    tansu_error *error);
+bool partial_filter_matches(const void *filter, const uint8_t *doc, size_t size);
+void partial_filter_free(void *filter);
 
 /* filter_node -- the normalised tree of a compiled filter. */
 const node *filter_node(const void *filter);

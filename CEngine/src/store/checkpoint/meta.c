@@ -223,7 +223,7 @@ static tansu_status load_index(database *db, const doc_value *part, collection_i
     if (status != TANSU_OK)
         return status;
     definition->id = (uint32_t)id;
-    status = index_definition_compile(definition, db->filters, error);
+    status = index_definition_compile(definition, db->hooks, error);
     if (status != TANSU_OK) {
         index_definition_free(definition);
         return status;

@@ -199,9 +199,8 @@ static tansu_status add(database *root, database *instance, tansu_error *error) 
     return status;
 }
 
-tansu_status instances_open(const tansu_options *options, const fs *calls,
-                            const index_filter_calls *filters, database **result,
-                            tansu_error *error) {
+tansu_status instances_open(const tansu_options *options, const fs *calls, const query_hooks *hooks,
+                            database **result, tansu_error *error) {
     database *root;
     tansu_status status = options_check(options, error);
     if (status == TANSU_OK)
@@ -209,7 +208,7 @@ tansu_status instances_open(const tansu_options *options, const fs *calls,
     if (status != TANSU_OK)
         return status;
     root->discard = true;
-    root->filters = filters;
+    root->hooks = hooks;
     struct instances *r = calloc(1, sizeof *r);
     if (r == NULL || pthread_mutex_init(&r->mutex, NULL) != 0 ||
         pthread_mutex_init(&r->pins_mutex, NULL) != 0) {
@@ -228,7 +227,7 @@ tansu_status instances_open(const tansu_options *options, const fs *calls,
         status = folder_anchor_parts(root, error);
     }
     if (status == TANSU_OK)
-        status = open_concurrent(&r->options, root->files.calls, filters, &instance, error);
+        status = open_concurrent(&r->options, root->files.calls, hooks, &instance, error);
     if (status != TANSU_OK) {
         free_root(root, NULL);
         return status;
@@ -268,7 +267,7 @@ static tansu_status replace(database *root, database *old, tansu_error *error) {
     limit_guard guard;
     limit_enter(&guard);
     tansu_status status =
-        open_concurrent(&r->options, root->files.calls, root->filters, &fresh, error);
+        open_concurrent(&r->options, root->files.calls, root->hooks, &fresh, error);
     limit_leave(&guard);
     if (status == TANSU_OK)
         status = add(root, fresh, error);

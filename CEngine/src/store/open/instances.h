@@ -18,9 +18,8 @@
 #include "util/clock.h"
 
 /* instances_open -- a root with its first instance. Errors: those of database_open(). */
-tansu_status instances_open(const tansu_options *options, const fs *calls,
-                            const index_filter_calls *filters, database **result,
-                            tansu_error *error);
+tansu_status instances_open(const tansu_options *options, const fs *calls, const query_hooks *hooks,
+                            database **result, tansu_error *error);
 
 /* instances_close -- closes the instance, or defers that to its last user. */
 void instances_close(database *root);

@@ -78,8 +78,7 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
 
 /* open_database -- database_open(); `error` may be filled in by what turned out to be no error. */
 static tansu_status open_database(const tansu_options *options, const fs *calls,
-                                  const index_filter_calls *filters, database **result,
-                                  tansu_error *error) {
+                                  const query_hooks *hooks, database **result, tansu_error *error) {
     tansu_status status = options_check(options, error);
     if (status != TANSU_OK)
         return status;
@@ -87,7 +86,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     status = database_new(options, calls, &db, error);
     if (status != TANSU_OK)
         return status;
-    db->filters = filters;
+    db->hooks = hooks;
     char *log_folder = NULL, *set_aside = NULL;
     switch (options->store) {
     case TANSU_STORE_MEMORY: status = manifest_new(&db->manifest.known, error); break;
@@ -165,13 +164,12 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
 /* open_concurrent -- open_database() while another process writes: as often as what was read were
  * not the files of one point in time. */
 tansu_status open_concurrent(const tansu_options *options, const fs *calls,
-                             const index_filter_calls *filters, database **result,
-                             tansu_error *error) {
+                             const query_hooks *hooks, database **result, tansu_error *error) {
     clock_time until = clock_in((uint64_t)CONCURRENT_MS + options->lock_timeout_ms);
     int unchanged = 0;
     for (uint64_t pause = CONCURRENT_PAUSE_LEAST;;
          pause = pause < CONCURRENT_PAUSE_MOST ? pause * 2 : pause) {
-        tansu_status status = open_database(options, calls, filters, result, error);
+        tansu_status status = open_database(options, calls, hooks, result, error);
         if (status != TANSU_E_BUSY && status != TANSU_E_CORRUPT && status != TANSU_E_IO)
             return status;
         if ((status != TANSU_E_BUSY && ++unchanged == CONCURRENT_UNCHANGED) || clock_now() >= until)
@@ -180,17 +178,16 @@ tansu_status open_concurrent(const tansu_options *options, const fs *calls,
     }
 }
 
-tansu_status database_open(const tansu_options *options, const fs *calls,
-                           const index_filter_calls *filters, database **result,
-                           tansu_error *error) {
+tansu_status database_open(const tansu_options *options, const fs *calls, const query_hooks *hooks,
+                           database **result, tansu_error *error) {
     tansu_error own;
     limit_guard guard;
     fs plain = *calls; /* those of a database are anchored to its folder */
     memset(plain.anchors, 0, sizeof plain.anchors);
     limit_enter(&guard);
     tansu_status status = options->allow_writer
-                              ? instances_open(options, &plain, filters, result, &own)
-                              : open_database(options, &plain, filters, result, &own);
+                              ? instances_open(options, &plain, hooks, result, &own)
+                              : open_database(options, &plain, hooks, result, &own);
     limit_leave(&guard);
     if (status != TANSU_OK && error != NULL)
         *error = own;

@@ -14,8 +14,7 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
 /* open_concurrent -- opens the files while another process may write. Errors: those of
  * database_open(). */
 tansu_status open_concurrent(const tansu_options *options, const fs *calls,
-                             const index_filter_calls *filters, database **result,
-                             tansu_error *error);
+                             const query_hooks *hooks, database **result, tansu_error *error);
 
 /* ---- The options of a database: their defaults and their limits ---- */
 

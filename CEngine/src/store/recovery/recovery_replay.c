@@ -302,7 +302,7 @@ static tansu_status index_of(const write_txn *wtxn, const uint8_t *payload, uint
     if (status != TANSU_OK)
         return status;
     (*definition)->id = (uint32_t)number;
-    status = index_definition_compile(*definition, wtxn->db->filters, error);
+    status = index_definition_compile(*definition, wtxn->db->hooks, error);
     if (status != TANSU_OK)
         index_definition_free(*definition);
     return status;

@@ -113,7 +113,7 @@ static tansu_status create_declared(write_txn *wtxn, const char *collection, tan
     index_definition *definition;
     tansu_status status;
     uint32_t at = 0;
-    while ((status = declared_indexes_next(&wtxn->db->declared, wtxn->db->filters, collection, &at,
+    while ((status = declared_indexes_next(&wtxn->db->declared, wtxn->db->hooks, collection, &at,
                                            &definition, error)) == TANSU_OK) {
         status = write_txn_index_create(wtxn, collection, definition, NULL, error);
         if (status != TANSU_OK)

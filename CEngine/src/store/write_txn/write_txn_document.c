@@ -11,6 +11,7 @@
 #include "store/index_backlog/index_backlog.h"
 #include "store/timestamps/timestamp_fields.h"
 #include "store/tracking/change_tracking.h"
+#include "store/validators/validator.h"
 #include "store/write_txn/write_txn_internal.h"
 #include "util/buffer.h"
 #include "util/clock.h"
@@ -443,6 +444,11 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
         return status;
     if (dated)
         doc_find_id(doc, size, &own);
+    if (state->validator != NULL) {
+        status = validator_check(state->validator, wtxn->db->hooks, state->name, doc, size, error);
+        if (status != TANSU_OK)
+            return status;
+    }
     uint64_t at, frame_size = wtxn->frame_size, where = record_where(state->id, rid);
     status = write_txn_record(wtxn, RECORD_PUT, found ? RECORD_REPLACES : RECORD_INSERT, state->id,
                               rid, previous, doc, size, &at, error);

@@ -1,0 +1,72 @@
+/*
+ * query/query_hooks.c -- partial filters of indexes, and validators of collections.
+ */
+#include "query/query_hooks.h"
+
+#include "query/plan/partial_filter.h"
+#include "query/schema/schema.h"
+#include "util/buffer.h"
+#include "util/error.h"
+
+#include <stdio.h>
+
+/* ---- Validators ---- */
+
+static tansu_status validator_compile(const uint8_t *doc, size_t size, void **validator,
+                                      tansu_error *error) {
+    schema *compiled = NULL;
+    tansu_status status = schema_compile(doc, size, &compiled, error);
+    *validator = compiled;
+    return status;
+}
+
+static void validator_free(void *validator) {
+    schema_free(validator);
+}
+
+/* text_of -- a member of a violation. */
+static const char *text_of(const doc_value *violation, const char *key) {
+    doc_value value;
+    size_t length;
+    return doc_find(violation->data, violation->size, key, strlen(key), &value) &&
+                   value.type == DOC_STRING
+               ? doc_string(&value, &length)
+               : "";
+}
+
+/* violated -- the error for the first violation. */
+static tansu_status violated(const tansu_buffer *found, const char *collection,
+                             tansu_error *error) {
+    doc_value list;
+    doc_iter first;
+    char context[2 * TANSU_MAX_NAME];
+    doc_find(found->data, found->size, "violations", 10, &list);
+    doc_iter_value(&first, &list);
+    if (!doc_iter_next(&first))
+        return TANSU_OK;
+    const char *path = text_of(&first.value, "path"), *rule = text_of(&first.value, "rule");
+    snprintf(context, sizeof context, "%s: %s", path, rule);
+    return error_set(error, TANSU_E_INVALID_DOCUMENT, context,
+                     "The document violates the schema of collection \"%s\": %s: %s: %s",
+                     collection, path, rule, text_of(&first.value, "message"));
+}
+
+static tansu_status validator_check(const void *validator, const char *collection,
+                                    const uint8_t *doc, size_t size, tansu_error *error) {
+    tansu_buffer found = TANSU_BUFFER_INIT;
+    uint64_t count;
+    tansu_status status = schema_check(validator, doc, size, 1, &found, &count, error);
+    if (status == TANSU_OK && count != 0)
+        status = violated(&found, collection, error);
+    tansu_buffer_free(&found);
+    return status;
+}
+
+const query_hooks engine_query_hooks = {
+    .filter_compile = partial_filter_compile,
+    .filter_matches = partial_filter_matches,
+    .filter_free = partial_filter_free,
+    .validator_compile = validator_compile,
+    .validator_check = validator_check,
+    .validator_free = validator_free,
+};
