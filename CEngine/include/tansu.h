@@ -719,6 +719,15 @@ TANSU_API tansu_status tansu_save(tansu_db *db, tansu_txn *txn, const char *coll
                                   tansu_save_mode mode, tansu_buffer *ids, tansu_error *error);
 
 /*
+ * Saves one document, as tansu_save() does. *id (may be NULL): {"_id": value}, as tansu_get() and
+ * tansu_remove_id() take it; emptied after an error, whose offset is -1. Errors: those of
+ * tansu_save().
+ */
+TANSU_API tansu_status tansu_save_one(tansu_db *db, tansu_txn *txn, const char *collection,
+                                      tansu_document document, tansu_save_mode mode,
+                                      tansu_buffer *id, tansu_error *error);
+
+/*
  * Updates the matching documents in one commit. The matches are determined before the first change.
  * `update` holds operators, such as {"$inc": {"age": 1}} (docs/query-language.md); $replace takes a
  * whole document for the match, which must then be a single one: use {"$max": 1}. `query` may

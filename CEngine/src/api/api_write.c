@@ -10,17 +10,72 @@
 
 #include <stdlib.h>
 
+/* check_save -- INVALID_ARGUMENT for a save without a collection or of an unknown mode. */
+static tansu_status check_save(const char *collection, tansu_save_mode mode, tansu_error *error) {
+    if (collection == NULL)
+        return null_argument("collection", error);
+    return (unsigned)mode <= TANSU_COPY
+               ? TANSU_OK
+               : error_set(error, TANSU_E_INVALID_ARGUMENT, "mode",
+                           "The save mode is out of range; use a value of tansu_save_mode");
+}
+
+/* save_document -- saves one document of a call; *id is valid until the next. */
+static tansu_status save_document(const write_call *w, const char *collection,
+                                  tansu_document document, tansu_save_mode mode, doc_value *id,
+                                  tansu_error *error) {
+    if (document.data == NULL)
+        return null_argument("document", error);
+    w->wtxn->untracked = mode == TANSU_COPY;
+    w->wtxn->stamping = mode == TANSU_COPY ? STAMPING_COPIES : STAMPING_SETS;
+    tansu_status status =
+        write_txn_save(w->wtxn, collection, document.data, document.size, mode, id, error);
+    w->wtxn->stamping = STAMPING_SETS;
+    w->wtxn->untracked = false;
+    return status;
+}
+
+/* save_one -- tansu_save_one() without the slow-operation log. */
+static tansu_status save_one(tansu_db *db, tansu_txn *txn, const char *collection,
+                             tansu_document document, tansu_save_mode mode, tansu_buffer *id,
+                             tansu_error *error) {
+    if (id != NULL)
+        id->size = 0;
+    tansu_status status = check_save(collection, mode, error);
+    write_call w;
+    if (status == TANSU_OK)
+        status = write_call_begin_saves(&w, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    doc_value saved;
+    status = save_document(&w, collection, document, mode, &saved, error);
+    if (status == TANSU_OK && id != NULL && !writer_single(id, "_id", &saved))
+        status = error_memory(error);
+    status = write_call_end(&w, status, error);
+    if (status != TANSU_OK && id != NULL)
+        id->size = 0;
+    return status;
+}
+
+tansu_status tansu_save_one(tansu_db *db, tansu_txn *txn, const char *collection,
+                            tansu_document document, tansu_save_mode mode, tansu_buffer *id,
+                            tansu_error *error) {
+    const slow_log timer = slow_log_begin(db);
+    return slow_log_end(&timer, TANSU_LOG_SAVE,
+                        save_one(db, txn, collection, document, mode, id, error), collection,
+                        TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT);
+}
+
 /* save -- tansu_save() without the slow-operation log. */
 static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
                          const tansu_document *documents, size_t count, tansu_save_mode mode,
                          tansu_buffer *ids, tansu_error *error) {
-    if (collection == NULL || (documents == NULL && count != 0))
-        return null_argument(collection == NULL ? "collection" : "documents", error);
-    if ((unsigned)mode > TANSU_COPY)
-        return error_set(error, TANSU_E_INVALID_ARGUMENT, "mode",
-                         "The save mode is out of range; use a value of tansu_save_mode");
+    tansu_status status = check_save(collection, mode, error);
+    if (status == TANSU_OK && documents == NULL && count != 0)
+        status = null_argument("documents", error);
     write_call w;
-    tansu_status status = write_call_begin_saves(&w, db, txn, error);
+    if (status == TANSU_OK)
+        status = write_call_begin_saves(&w, db, txn, error);
     if (status != TANSU_OK)
         return status;
     writer out = {.out = ids, .limit = INT32_MAX};
@@ -30,15 +85,9 @@ static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
         document = writer_begin(&out);
         list = writer_open(&out, "ids", DOC_ARRAY);
     }
-    w.wtxn->untracked = mode == TANSU_COPY;
-    w.wtxn->stamping = mode == TANSU_COPY ? STAMPING_COPIES : STAMPING_SETS;
     for (size_t i = 0; status == TANSU_OK && i < count; i++) {
         doc_value id;
-        if (documents[i].data == NULL)
-            status = null_argument("document", error);
-        else
-            status = write_txn_save(w.wtxn, collection, documents[i].data, documents[i].size, mode,
-                                    &id, error);
+        status = save_document(&w, collection, documents[i], mode, &id, error);
         if (status == TANSU_OK && ids != NULL)
             writer_index_value(&out, (uint32_t)i, &id);
         if (out.failed)
@@ -46,8 +95,6 @@ static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
         if (status != TANSU_OK && error != NULL)
             error->offset = (int64_t)i;
     }
-    w.wtxn->stamping = STAMPING_SETS;
-    w.wtxn->untracked = false;
     if (status == TANSU_OK && ids != NULL) {
         writer_end(&out, list);
         status = writer_finish(&out, document) ? TANSU_OK : error_memory(error);

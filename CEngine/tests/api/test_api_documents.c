@@ -198,6 +198,37 @@ static void ids_are_reported_in_order_and_only_on_success(void) {
     bson_destroy(c);
 }
 
+static void one_document_gives_its_id_as_other_calls_take_it(void) {
+    fresh();
+    bson_t *numbered = BCON_NEW("v", BCON_INT32(1), "_id", BCON_INT64(7));
+    bson_t *unnamed = BCON_NEW("v", BCON_INT32(2)), *refused = BCON_NEW("_id", BCON_NULL);
+    tansu_buffer id = TANSU_BUFFER_INIT, found = TANSU_BUFFER_INIT;
+    CHECK_OK(tansu_save_one(db, NULL, "c", document_of(numbered), TANSU_INSERT, &id, &call_error),
+             &call_error);
+    bson_t saved;
+    REQUIRE(bson_init_static(&saved, id.data, id.size));
+    char *json = bson_as_relaxed_extended_json(&saved, NULL);
+    CHECK_TEXT("{ \"_id\" : 7 }", json);
+    bson_free(json);
+    CHECK_STATUS(TANSU_E_EXISTS, tansu_save_one(db, NULL, "c", document_of(numbered), TANSU_INSERT,
+                                                &id, &call_error));
+    CHECK_INT(-1, call_error.offset);
+    CHECK_INT(0, id.size);
+    CHECK_STATUS(TANSU_E_INVALID_ID, tansu_save_one(db, NULL, "c", document_of(refused), TANSU_SAVE,
+                                                    NULL, &call_error));
+    CHECK_OK(tansu_save_one(db, NULL, "c", document_of(unnamed), TANSU_SAVE, &id, &call_error),
+             &call_error);
+    CHECK_OK(tansu_get(db, NULL, "c", (tansu_document){id.data, id.size}, &found, &call_error),
+             &call_error);
+    CHECK_INT(2, call_count(db, NULL, "c", "{}"));
+    CHECK_INT(2, sequence());
+    tansu_buffer_free(&found);
+    tansu_buffer_free(&id);
+    bson_destroy(numbered);
+    bson_destroy(unnamed);
+    bson_destroy(refused);
+}
+
 static void a_batch_is_all_or_nothing(void) {
     fresh();
     CHECK_OK(call_index(db, NULL, "c", "u", "{'u': 1}", "{'unique': true}"), &call_error);
@@ -552,6 +583,7 @@ int main(void) {
     RUN(ids_of_other_kinds_are_refused);
     RUN(a_missing_id_is_generated_and_comes_first);
     RUN(ids_are_reported_in_order_and_only_on_success);
+    RUN(one_document_gives_its_id_as_other_calls_take_it);
     RUN(a_batch_is_all_or_nothing);
     RUN(documents_that_may_not_be_stored);
     RUN(bytes_that_are_no_document);

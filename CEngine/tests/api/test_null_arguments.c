@@ -162,6 +162,11 @@ static void writing(void) {
                  tansu_save(db, NULL, "c", &none, 1, TANSU_SAVE, NULL, NULL));
     TAKES(txn, tansu_save(db, NULL, "c", &one, 1, TANSU_SAVE, NULL, NULL));
     TAKES(ids, tansu_save(db, NULL, "c", &one, 1, TANSU_SAVE, NULL, NULL));
+    NEEDS(db, tansu_save_one(NULL, NULL, "c", one, TANSU_SAVE, NULL, NULL));
+    NEEDS(collection, tansu_save_one(db, NULL, NULL, one, TANSU_SAVE, NULL, NULL));
+    NEEDS(document, tansu_save_one(db, NULL, "c", none, TANSU_SAVE, NULL, NULL));
+    TAKES(txn, tansu_save_one(db, NULL, "c", one, TANSU_SAVE, NULL, NULL));
+    TAKES(id, tansu_save_one(db, NULL, "c", one, TANSU_SAVE, NULL, NULL));
     NEEDS(db, tansu_update(NULL, NULL, "c", NONE, SET, NONE, NULL, NULL));
     NEEDS(collection, tansu_update(db, NULL, NULL, NONE, SET, NONE, NULL, NULL));
     NEEDS(update, tansu_update(db, NULL, "c", NONE, NONE, NONE, NULL, NULL));
