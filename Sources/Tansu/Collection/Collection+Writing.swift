@@ -60,7 +60,7 @@ extension Database.Collection {
     func write(_ element: Element, _ mode: SaveMode, cancelledBy flag: CancellationFlag? = nil) throws -> BSONValue {
         var id = BSONValue.null
         try codec.encode(element) { document in
-            id = try session.writing(cancelledBy: flag) { try $0.save(document, mode, in: name) }
+            id = try session.save(document, mode, in: name, cancelledBy: flag)
         }
         return id
     }
@@ -79,9 +79,7 @@ extension Database.Collection {
                 sizes.append(document.count)
             }
         }
-        return try bytes.withUnsafeBytes { bytes in
-            try session.writing(cancelledBy: flag) { try $0.save(bytes, sizes: sizes, mode, in: name) }
-        }
+        return try bytes.withUnsafeBytes { try session.save($0, sizes: sizes, mode, in: name, cancelledBy: flag) }
     }
 }
 

@@ -3,8 +3,14 @@ import TansuBSON
 // The writes of collections: validated against the collection's schema when it has one, then passed to the engine.
 extension Session {
     /// Saves one document, and returns its id.
-    func save(_ document: UnsafeRawBufferPointer, _ mode: SaveMode, in collection: String) throws -> BSONValue {
-        try validating(collection) { session, schema in
+    ///
+    /// - Parameter flag: The cancellation of the task that waits, if there is one: it ends the wait for the write lock.
+    func save(
+        _ document: UnsafeRawBufferPointer, _ mode: SaveMode, in collection: String,
+        cancelledBy flag: CancellationFlag? = nil
+    ) throws -> BSONValue {
+        if let flag { return try cancellable(.write, flag) { try $0.save(document, mode, in: collection) } }
+        return try validating(collection) { session, schema in
             guard let schema else { return try session.engine.save(document, mode, in: collection) }
             return try schema.validated(document, of: collection).withUnsafeBytes {
                 try session.engine.save($0, mode, in: collection)
@@ -14,9 +20,13 @@ extension Session {
 
     /// Saves documents whose bytes follow each other, and returns their ids.
     func save(
-        _ documents: UnsafeRawBufferPointer, sizes: [Int], _ mode: SaveMode, in collection: String
+        _ documents: UnsafeRawBufferPointer, sizes: [Int], _ mode: SaveMode, in collection: String,
+        cancelledBy flag: CancellationFlag? = nil
     ) throws -> [BSONValue] {
-        try validating(collection) { session, schema in
+        if let flag {
+            return try cancellable(.write, flag) { try $0.save(documents, sizes: sizes, mode, in: collection) }
+        }
+        return try validating(collection) { session, schema in
             guard let schema else { return try session.engine.save(documents, sizes: sizes, mode, in: collection) }
             var bytes: [UInt8] = []
             var newSizes: [Int] = []

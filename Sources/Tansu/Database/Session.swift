@@ -71,12 +71,6 @@ package struct Session: Sendable {
         try await run(access) { flag in try cancellable(access, flag, body) }
     }
 
-    /// Runs `body`, a write. With a flag it can be cancelled while it waits for the write lock.
-    func writing<Result>(cancelledBy flag: CancellationFlag?, _ body: (Session) throws -> Result) throws -> Result {
-        guard let flag else { return try body(self) }
-        return try cancellable(.write, flag, body)
-    }
-
     /// Runs `body` in a transaction of its own, which is what the engine can cancel, or in the one that there is:
     /// that is cancelled as a whole, by the task that began it.
     func cancellable<Result>(

@@ -6,13 +6,26 @@ import Foundation
 /// - Returns: `TANSU_OK` or `TANSU_DONE`.
 @discardableResult
 func engineCall(_ body: (UnsafeMutablePointer<tansu_error>) throws -> tansu_status) throws -> tansu_status {
-    var error = tansu_error()
-    error.offset = -1
+    var error = tansu_error.none
     let status = try body(&error)
-    guard status == TANSU_OK || status == TANSU_DONE else {
-        throw TansuError(status: status, error: error)
-    }
+    try status.check(error)
     return status
+}
+
+extension tansu_error {
+    /// What a call is given to fill.
+    static var none: tansu_error {
+        var error = tansu_error()
+        error.offset = -1
+        return error
+    }
+}
+
+extension tansu_status {
+    /// Throws the error of a call that did not succeed.
+    func check(_ error: tansu_error) throws {
+        if self != TANSU_OK, self != TANSU_DONE { throw TansuError(status: self, error: error) }
+    }
 }
 
 extension TansuError {

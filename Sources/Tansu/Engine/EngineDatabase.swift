@@ -179,7 +179,8 @@ final class EngineDatabase: @unchecked Sendable {
         }
     }
 
-    private func enter() throws -> OpaquePointer {
+    /// The engine's handle, which stays open until `leave()`, which must follow. Throws `.closed` after closing.
+    func enter() throws -> OpaquePointer {
         try condition.withLock {
             let thread = WorkerThread.current
             switch state {
@@ -196,7 +197,7 @@ final class EngineDatabase: @unchecked Sendable {
         }
     }
 
-    private func leave() {
+    func leave() {
         condition.withLock {
             guard let index = callers.lastIndex(of: WorkerThread.current) else { return }
             callers.swapAt(index, callers.count - 1)

@@ -21,12 +21,16 @@ enum SaveMode: Sendable {
 extension EngineScope {
     /// Saves one document, and returns its id.
     func save(_ document: UnsafeRawBufferPointer, _ mode: SaveMode, in collection: String) throws -> BSONValue {
-        var document = tansu_document(data: document.baseAddress, size: document.count)
-        let answer = try save(&document, count: 1, mode, in: collection)
-        guard let id = answer["ids"]?.arrayValue?.first else {
+        var id = tansu_buffer()
+        defer { tansu_buffer_free(&id) }
+        try call { database, transaction, error in
+            tansu_save_one(
+                database, transaction, collection, tansu_document(document), mode.engineValue, &id, error)
+        }
+        guard let value = id.bytes.firstValue else {
             throw TansuError(.invalidState, "The engine did not return the _id of the document", context: collection)
         }
-        return id
+        return value
     }
 
     /// Saves documents whose bytes follow each other, and returns their ids.
@@ -38,15 +42,10 @@ extension EngineScope {
             defer { next = next?.advanced(by: size) }
             return tansu_document(data: next, size: size)
         }
-        return try save(list, count: list.count, mode, in: collection)["ids"]?.arrayValue.map(Array.init) ?? []
-    }
-
-    private func save(
-        _ documents: UnsafePointer<tansu_document>, count: Int, _ mode: SaveMode, in collection: String
-    ) throws -> BSONDocument {
-        try document { database, transaction, ids, error in
-            tansu_save(database, transaction, collection, documents, count, mode.engineValue, ids, error)
+        let answer = try document { database, transaction, ids, error in
+            tansu_save(database, transaction, collection, list, list.count, mode.engineValue, ids, error)
         }
+        return answer["ids"]?.arrayValue.map(Array.init) ?? []
     }
 
     /// Removes the document with an id; whether it was there.

@@ -12,15 +12,21 @@ struct EngineScope: Sendable {
     func call(
         _ body: (OpaquePointer, OpaquePointer?, UnsafeMutablePointer<tansu_error>) throws -> tansu_status
     ) throws {
-        if let transaction {
-            try transaction.call { database, handle in
-                _ = try engineCall { try body(database, handle, $0) }
-            }
-        } else {
-            try engine.call { database in
-                _ = try engineCall { try body(database, nil, $0) }
-            }
-        }
+        let (database, handle) = try enter()
+        defer { leave() }
+        var error = tansu_error.none
+        try body(database, handle, &error).check(error)
+    }
+
+    /// The database, and the transaction or `nil`, for a call; `leave()` must follow.
+    private func enter() throws -> (OpaquePointer, OpaquePointer?) {
+        guard let transaction else { return (try engine.enter(), nil) }
+        return try transaction.enter()
+    }
+
+    private func leave() {
+        guard let transaction else { return engine.leave() }
+        transaction.leave()
     }
 
     /// The document that a call returns.

@@ -106,13 +106,23 @@ final class EngineTransaction: @unchecked Sendable {
 
     /// Runs `body` with the database and the transaction under the lock. Throws `.invalidState` after the end.
     func call<Result>(_ body: (OpaquePointer, OpaquePointer) throws -> Result) throws -> Result {
-        try lock.withLock {
-            guard let handle else {
-                throw TansuError(
-                    .invalidState, "The transaction has ended; use its collections and cursors only inside its closure")
-            }
-            return try body(database, handle)
-        }
+        let (database, handle) = try enter()
+        defer { leave() }
+        return try body(database, handle)
+    }
+
+    /// Takes the lock, and returns the database and the transaction; `leave()` must follow. Throws `.invalidState`
+    /// after the end.
+    func enter() throws -> (OpaquePointer, OpaquePointer) {
+        lock.lock()
+        if let handle { return (database, handle) }
+        lock.unlock()
+        throw TansuError(
+            .invalidState, "The transaction has ended; use its collections and cursors only inside its closure")
+    }
+
+    func leave() {
+        lock.unlock()
     }
 
     /// Commits and ends it; on an error it was rolled back (but see `.syncFailed`).

@@ -203,6 +203,12 @@ struct ByteBuffer: ~Copyable {
 }
 
 extension UnsafeRawBufferPointer {
+    /// The value of the first field of a document; nil when it has none.
+    package var firstValue: BSONValue? {
+        guard count >= 5, let first = element(at: 4, end: count - 1) else { return nil }
+        return value(first)
+    }
+
     /// Calls a closure with the bytes of each document in the array that is the first field of a document. Other elements
     /// are passed over.
     package func forEachDocumentOfFirstArray(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
