@@ -198,7 +198,7 @@ extension Database {
         ///   - collection: The collection's name; it is created if need be.
         /// - Throws: As `setSchema(_:for:)`.
         public func setSchema(_ schema: DocumentSchema?, for collection: String) throws {
-            try transaction.session.setSchema(schema, for: collection)
+            try transaction.setSchema(schema, for: collection)
         }
     }
 }
@@ -264,14 +264,12 @@ extension Database {
         try migrations.check()
         // A database that is up to date is not written to, and may be read-only.
         guard try migrations.done(appliedMigrations().map(\.name)) < migrations.steps.count else { return [] }
-        return try settingSchemas(cancelledBy: flag) {
-            var names: [String] = []
-            while let name = try migrateStep(migrations, cancelledBy: flag, progress) {
-                engine.recorder?.log("migration step done", ["step": "\(name)"])
-                names.append(name)
-            }
-            return names
+        var names: [String] = []
+        while let name = try migrateStep(migrations, cancelledBy: flag, progress) {
+            engine.recorder?.log("migration step done", ["step": "\(name)"])
+            names.append(name)
         }
+        return names
     }
 
     /// Does the first step that is not done yet; its name, or `nil` when all are done.
@@ -295,6 +293,22 @@ extension Database {
             try transaction.session.record(step.name, number)
             return step.name
         }
+    }
+}
+
+extension Database {
+    /// The collection of applied migration steps: `_id` is the name of a step.
+    fileprivate static let migrationCollection = "tansu.migrations"
+}
+
+extension String {
+    /// Throws `.invalidArgument` for the collection in which the library records migrations.
+    func rejectOwnCollection() throws {
+        guard utf8.elementsEqual(Database.migrationCollection.utf8) else { return }
+        throw TansuError(
+            .invalidArgument,
+            "The collection \"\(self)\" cannot be written to; the library records in it which steps migrate(_:) has done",
+            context: self)
     }
 }
 

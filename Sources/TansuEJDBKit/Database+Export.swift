@@ -74,10 +74,8 @@ extension Database {
         _ names: [String]?, _ directory: String, _ mode: ImportMode, cancelledBy flag: CancellationFlag?
     ) throws -> Int {
         let all = try ExportFiles.toRead(names, in: directory)
-        return try settingSchemas(cancelledBy: flag) {
-            try all.reduce(0) { count, files in
-                try count + writeInCall(cancelledBy: flag) { try $0.import(files, mode) }
-            }
+        return try all.reduce(0) { count, files in
+            try count + writeInCall(cancelledBy: flag) { try $0.import(files, mode) }
         }
     }
 }
@@ -96,7 +94,7 @@ extension Database.Transaction {
             let collection = try self.collection(name)
             var meta: BSONDocument = ["name": .string(name)]
             meta["indexes"] = BSONValue(try collection.indexDocuments().map { .document($0) })
-            meta["schema"] = try session.schema(of: name).map { .document($0.document) }
+            meta["schema"] = try session.collectionInfo(name)?.schema.map { .document($0) }
             try files.write(meta)
             return try count + files.write(documents: collection)
         }
@@ -110,6 +108,8 @@ extension Database.Transaction {
                 try dropCollection(name)
                 try ensureCollection(name)
             }
+            // Its schema is that of the folder, or none.
+            try setSchema(nil, for: name)
         } else {
             try ensureCollection(name)
         }
@@ -123,7 +123,7 @@ extension Database.Transaction {
             try collection.ensureIndex(like: index)
         }
         if let schema = meta["schema"]?.documentValue {
-            try session.setSchema(DocumentSchema(schema), for: name)
+            try setSchema(DocumentSchema(schema), for: name)
         }
         return count
     }

@@ -155,6 +155,14 @@ extension Database.Collection {
     }
 }
 
+extension BSONValue {
+    /// The value for a message, truncated.
+    fileprivate var short: String {
+        let text = description
+        return text.count > 80 ? text.prefix(80) + "…" : text
+    }
+}
+
 extension Error {
     /// The error with the operation in its text.
     fileprivate func named(_ operation: String, _ number: Int) -> any Error {

@@ -16,6 +16,9 @@ extension Database {
         /// The fields by which its documents are dated; `nil` when they are not.
         public let timestamps: Timestamps?
 
+        /// The schema that its documents satisfy, as ``DocumentSchema`` reads it; `nil` when they may be any.
+        public let schema: BSONDocument?
+
         /// Decodes what the engine lists.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: Key.self)
@@ -25,6 +28,7 @@ extension Database {
             compression = options.compression ?? .uncompressed
             references = options.references ?? []
             timestamps = options.timestamps
+            schema = options.validator
         }
 
         private enum Key: CodingKey { case name, documents, options }
@@ -33,6 +37,7 @@ extension Database {
             let compression: CollectionCompression?
             let references: [CollectionReference]?
             let timestamps: Timestamps?
+            let validator: BSONDocument?
         }
     }
 }

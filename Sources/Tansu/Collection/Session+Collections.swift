@@ -102,11 +102,8 @@ extension Session {
         if transaction == nil, try isReplicated(name) {
             return try database.writeInCall { try $0.session.renameCollection(name, to: newName) }
         }
-        try changing(name) { session in
-            try session.engine.renameCollection(name, to: newName)
-            try session.moveSchema(of: name, to: newName)
-            try session.moveReplication(of: name, to: newName)
-        }
+        try engine.renameCollection(name, to: newName)
+        try moveReplication(of: name, to: newName)
     }
 
     func dropCollection(_ name: String) throws -> Bool {
@@ -114,10 +111,7 @@ extension Session {
         try name.rejectOwnCollection()
         try checkMayWrite()
         do {
-            try changing(name) { session in
-                try session.engine.dropCollection(name)
-                try session.moveSchema(of: name, to: nil)
-            }
+            try engine.dropCollection(name)
             return true
         } catch let error as TansuError where error.code == .notFound {
             return false

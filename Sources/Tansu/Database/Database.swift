@@ -22,8 +22,6 @@ import Foundation
 /// to it; collections, queries, cursors and transactions hold one.
 public final class Database: Sendable {
     let engine: EngineDatabase
-    /// Which collections have schemas that writes are validated against.
-    let schemas = SchemaGate()
     /// What other modules keep with the database.
     let attachments = Attachments()
     /// For calls that never wait for the write lock: reads, and the inside of read transactions.

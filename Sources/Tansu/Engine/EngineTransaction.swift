@@ -18,8 +18,6 @@ final class EngineTransaction: @unchecked Sendable {
     private var cursors: [ObjectIdentifier: EngineCursor.Handle] = [:]
     /// The number of its commit, once it has one.
     private var sequence: UInt64?
-    /// What to run when it has ended.
-    private var endings: [@Sendable () -> Void] = []
 
     /// What a transaction may do.
     enum Mode: Sendable {
@@ -130,7 +128,6 @@ final class EngineTransaction: @unchecked Sendable {
         try lock.withLock {
             try call { _, transaction in
                 closeCursors()
-                defer { end() }
                 try engine.end(for: holder) {
                     handle = nil
                     interrupt.end()
@@ -158,18 +155,7 @@ final class EngineTransaction: @unchecked Sendable {
             handle = nil
             interrupt.end()
             engine.end(for: holder) { tansu_txn_abort(transaction) }
-            end()
         }
-    }
-
-    /// Runs `body` when the transaction has ended, committed or rolled back. Called inside a call.
-    func atEnd(_ body: @escaping @Sendable () -> Void) {
-        lock.withLock { endings.append(body) }
-    }
-
-    private func end() {
-        for body in endings { body() }
-        endings.removeAll()
     }
 
     /// Makes the end of the transaction the end of the cursor.

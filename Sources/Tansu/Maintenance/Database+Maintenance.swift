@@ -66,7 +66,6 @@ extension Database {
     ///   that awaits: there was no response.
     public func executeJSON(_ command: String) throws -> String {
         try rejectInsideOwnWrite()
-        defer { schemas.forget() }
         return try engine.executeJSON(command)
     }
 }

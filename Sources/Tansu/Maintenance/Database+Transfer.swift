@@ -193,8 +193,6 @@ extension Database {
         progress: (Progress) throws -> Void = { _ in }
     ) throws -> LoadReport {
         try rejectInsideOwnWrite()
-        // What was loaded may hold schemas.
-        defer { schemas.forget() }
         return LoadReport(try engine.load(options.document, from: read, progress: progress))
     }
 

@@ -298,7 +298,7 @@ struct SchemaTests {
         try db.collection("d").save([:])
     }
 
-    @Test("A schema that was renamed with its collection applies there, also for writes with cached schemas")
+    @Test("A schema is renamed with its collection, and a rollback undoes that")
     func renamed() throws {
         struct Stop: Error {}
         let db = try Database(.memory)
@@ -320,19 +320,11 @@ struct SchemaTests {
         try db.collection("c").save([:])
     }
 
-    @Test("Schemas are written by setSchema only, and not inside a transaction")
-    func reserved() throws {
+    @Test("A schema is for a valid name, and inside a transaction it is set by the transaction")
+    func names() throws {
         let db = try Database(.memory)
-        let schemas = try db.collection("tansu.schemas")
-        for write: () throws -> Void in [
-            { try schemas.save(["_id": "a"]) }, { try schemas.remove([:]) }, { try schemas.remove(id: "a") },
-            { try db.removeCollection("tansu.schemas") }, { try db.renameCollection("a", to: "tansu.schemas") },
-            { try db.write { _ = try $0.removeCollection("tansu.schemas") } },
-            { try db.setSchema([:], for: "tansu.schemas") },
-        ] {
-            let error = #expect(throws: TansuError.self) { try write() }
-            #expect(error?.code == .invalidArgument)
-        }
+        let own = #expect(throws: TansuError.self) { try db.setSchema([:], for: "tansu.migrations") }
+        #expect(own?.code == .invalidArgument)
         for name in ["", "a\0b", "$a"] {
             let error = #expect(throws: TansuError.self) { try db.setSchema([:], for: name) }
             #expect(error?.code == .invalidName)
@@ -341,8 +333,66 @@ struct SchemaTests {
             let error = #expect(throws: TansuError.self) { try db.setSchema([:], for: "a") }
             #expect(error?.code == .busy)
         }
-        try db.setSchema([:], for: "a")
-        #expect(try db.schema(of: "a")?.document == [:])
+    }
+
+    @Test("An empty schema removes the schema, and none is created for a collection by removing it")
+    func none() throws {
+        let (db, people) = try checked()
+        #expect(try db.collections().first?.schema == db.schema(of: "people")?.document)
+        try db.setSchema([:], for: "people")
+        #expect(try db.schema(of: "people") == nil)
+        #expect(try db.collections().first?.schema == nil)
+        try people.save(["age": -1])
+        try db.setSchema(nil, for: "other")
+        #expect(try db.collectionNames() == ["people"])
+    }
+
+    @Test("A transaction sets a schema: it holds at once, is committed with it, and rolled back with it")
+    func inTransaction() throws {
+        struct Stop: Error {}
+        let (db, people) = try checked()
+        let named = try DocumentSchema(["required": ["name"]])
+        let write = { @Sendable (tx: Database.Transaction) throws in
+            let before = #expect(throws: TansuError.self) { try tx.setSchema(named, for: "people") }
+            #expect(before?.context == "name: required")
+            try tx.collection("people").remove([:])
+            try tx.setSchema(named, for: "people")
+            #expect(try tx.schema(of: "people") == named)
+            let after = #expect(throws: TansuError.self) { try tx.collection("people").save(["age": 1]) }
+            #expect(after?.context == "name: required")
+            try tx.collection("people").save(["_id": 3, "name": "c", "age": 100])
+            let inside = #expect(throws: TansuError.self) {
+                try tx.savepoint { try tx.setSchema(nil, for: "people") }
+            }
+            #expect(inside?.code == .invalidState)
+        }
+        #expect(throws: Stop.self) {
+            try db.write { tx in
+                try write(tx)
+                throw Stop()
+            }
+        }
+        #expect(try db.schema(of: "people") != named && people.count() == 2)
+        #expect(throws: TansuError.self) { try people.save(["name": "d", "age": 100]) }
+        try db.write(write)
+        #expect(try db.schema(of: "people") == named)
+        try people.save(["name": "d", "age": 100])
+        let reading = #expect(throws: TansuError.self) { try db.read { try $0.setSchema(named, for: "people") } }
+        #expect(reading?.code == .readOnly)
+    }
+
+    @Test("A transaction that awaits sets a schema, and removes it")
+    func inAsyncTransaction() async throws {
+        let (db, people) = try checked()
+        let named = try DocumentSchema(["required": ["_id"]])
+        try await db.write { tx async throws in
+            try await tx.setSchema(named, for: "people")
+            let set = try await tx.schema(of: "people")
+            #expect(set == named)
+        }
+        try await db.write { tx async throws in try await tx.setSchema(nil, for: "people") }
+        #expect(try await db.schema(of: "people") == nil)
+        try await people.save(["age": -1])
     }
 
     @Test("Inside a write that awaits, setting a schema is busy immediately")
@@ -354,21 +404,79 @@ struct SchemaTests {
         }
     }
 
-    @Test("A schema that JSON commands wrote is seen by the next write")
+    @Test(
+        "JSON commands obey a schema",
+        arguments: [
+            #""op": "save", "documents": [{"_id": 1, "age": -1}]"#, #""op": "insert", "documents": [{"age": "x"}]"#,
+            #""op": "update", "query": {"_id": 1}, "update": {"$inc": {"age": 94}}"#,
+            #""op": "findAndModify", "query": {"_id": 1}, "update": {"$set": {"age": -1}}"#,
+            #""op": "update", "query": {"_id": 9}, "update": {"$set": {"age": -1}}, "hints": {"$upsert": true}"#,
+        ])
+    func commandsObey(command: String) throws {
+        let (db, people) = try checked()
+        let before = try people.find().all()
+        let answer = try db.executeJSON(#"{"collection": "people", \#(command)}"#)
+        #expect(answer.contains(#""ok": false"#) || answer.contains(#""ok":false"#), "\(answer)")
+        #expect(answer.contains("INVALID_DOCUMENT") && answer.contains("age: "), "\(answer)")
+        #expect(try people.find().all() == before)
+    }
+
+    @Test("A schema that a JSON command sets holds for the next write, and is read")
     func byCommand() throws {
         let db = try Database(.memory)
         let a = try db.collection("a")
-        try a.save([:])
-        _ = try db.executeJSON(
-            #"{"op": "save", "collection": "tansu.schemas", "documents": "#
-                + #"[{"_id": "a", "schema": {"required": ["x"]}}]}"#)
+        try a.save(["x": 1])
+        func set(_ validator: String) throws -> String {
+            try db.executeJSON(
+                #"{"op": "createCollection", "collection": "a", "options": {"validator": \#(validator)}}"#)
+        }
+        _ = try set(#"{"$jsonSchema": {"required": ["x"]}}"#)
         #expect(throws: TansuError.self) { try a.save([:]) }
-        _ = try db.executeJSON(
-            #"{"op": "save", "collection": "tansu.schemas", "documents": [{"_id": "a", "schema": {"unknown": 1}}]}"#)
-        let unreadable = #expect(throws: TansuError.self) { try a.save(["x": 1]) }
-        #expect(unreadable?.code == .invalidQuery)
-        try db.setSchema(nil, for: "a")
+        #expect(try db.schema(of: "a")?.document == ["required": ["x"]])
+        #expect(try set(#"{"unknown": 1}"#).contains("INVALID_QUERY"))
+        #expect(try db.schema(of: "a")?.document == ["required": ["x"]])
+        _ = try set("null")
         try a.save([:])
+    }
+
+    @Test("A dump has the schema, and a load obeys it")
+    func dumped() throws {
+        let (db, _) = try checked()
+        var text: [UInt8] = []
+        try db.dump(into: { text += $0 })
+        let other = try Database(.memory)
+        var rest = text[...]
+        try other.load(from: {
+            defer { rest = [] }
+            return Array(rest)
+        })
+        #expect(try other.schema(of: "people") == db.schema(of: "people"))
+        var lines = Array(#"{"_id": 3, "age": -1}"#.utf8)
+        let error = #expect(throws: TansuError.self) {
+            try other.load(
+                Database.LoadOptions(collection: "people"),
+                from: {
+                    defer { lines = [] }
+                    return lines
+                })
+        }
+        #expect(error?.code == .invalidDocument)
+        #expect(try other.collection("people").count() == 2)
+    }
+
+    @Test("What a delete rule changes obeys the schema")
+    func deleteRules() throws {
+        let db = try Database(.memory)
+        let (people, pets) = (try db.collection("people"), try db.collection("pets"))
+        try db.setReferences([.init("owner", to: "people", onDelete: .nullify)], of: "pets")
+        try people.save(["_id": 1])
+        try pets.save(["_id": 1, "owner": 1])
+        try db.setSchema(["properties": ["owner": ["type": "integer"]]], for: "pets")
+        let error = #expect(throws: TansuError.self) { try people.remove(id: 1) }
+        #expect(error?.context == "owner: type")
+        #expect(try people.count() == 1)
+        try db.setSchema(["properties": ["owner": ["type": ["integer", "null"]]]], for: "pets")
+        #expect(try people.remove(id: 1))
     }
 
     @Test("No write that began before a schema was set commits after it without validation")
