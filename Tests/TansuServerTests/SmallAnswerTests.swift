@@ -105,6 +105,29 @@ import Testing
         }
     }
 
+    @Test("A document that violates the schema of its collection is forbidden, and the others of a bulk are written")
+    @available(macOS 14, *)
+    func schema() async throws {
+        let database = try Database(.memory)
+        try await RunningServer.run(database) { (server: RunningServer) async throws in
+            #expect(try await server.answer("PUT", "/d").status == 201)
+            try await database.setSchema(DocumentSchema(["properties": ["n": ["minimum": 0]]]), for: "d")
+            let put = try await server.answer("PUT", "/d/a", Self.json, body: #"{"n":-1}"#)
+            #expect(put.status == 403 && put.text.contains(#""error":"forbidden""#), "\(put.text)")
+            #expect(put.text.contains("n: minimum"), "\(put.text)")
+            let docs = #"[{"_id":"a","n":1},{"_id":"b","n":-1},{"_id":"c","n":2}]"#
+            let bulk = try await server.answer("POST", "/d/_bulk_docs", Self.json, body: #"{"docs":\#(docs)}"#)
+            let rows = try BSONDocument(extendedJSON: #"{"v":\#(bulk.text)}"#)["v"]?.arrayValue
+            let bulkErrors = rows?.compactMap(\.documentValue).map { $0["error"]?.stringValue }
+            #expect(bulk.status == 201 && bulkErrors == [nil, "forbidden", nil], "\(bulk.text)")
+            let revisions = #"[{"_id":"d","_rev":"1-a","n":-1},{"_id":"e","_rev":"1-a","n":1}]"#
+            let pushed = #"{"new_edits":false,"docs":\#(revisions)}"#
+            let errors = try await server.answer("POST", "/d/_bulk_docs", Self.json, body: pushed)
+            #expect(errors.text.contains("forbidden") && !errors.text.contains(#""id":"e""#), "\(errors.text)")
+            #expect(try await server.answer("GET", "/d/_all_docs").text.contains(#""total_rows":3"#))
+        }
+    }
+
     @Test("Several queries for local documents are answered at once, and keys of other documents have no row")
     @available(macOS 14, *)
     func localDocuments() async throws {

@@ -26,9 +26,8 @@
 
 typedef struct database database;
 
-/* database_open -- all of tansu_open(), over the given file calls. `hooks` compile the filters
- * of partial indexes and comes from the query part; with NULL, databases with partial indexes can't
- * be opened. Errors: those of tansu_open(). */
+/* database_open -- all of tansu_open(), over the given file calls. `hooks` are those of the query
+ * part; with NULL, databases with partial indexes can't be opened. Errors: those of tansu_open(). */
 tansu_status database_open(const tansu_options *options, const fs *calls, const query_hooks *hooks,
                            database **result, tansu_error *error);
 

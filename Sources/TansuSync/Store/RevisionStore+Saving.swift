@@ -197,6 +197,7 @@ extension RevisionStore {
             if edit.isDated, !edit.isDeleted, !document.record.isDesignDocument {
                 fields = try dated(fields) { try parent.flatMap { try document.fields(of: $0, self) } }
             }
+            if !edit.isDeleted { try validate(fields, document.record) }
             let revision = try RevisionDigest.revision(
                 after: parent, isDeleted: edit.isDeleted, body: fields, attachments: files.map(\.digestPart))
             try document.record.tree.merge(
@@ -206,6 +207,15 @@ extension RevisionStore {
         } catch {
             throw EditFailure(error)
         }
+    }
+
+    /// Throws when a new body violates the schema of the collection. The engine validates those of winners only, and
+    /// another one may become the winner's later.
+    private func validate(_ fields: BSONDocument, _ record: DocumentRecord) throws {
+        if record.isDesignDocument { return }
+        let schema = try knownSchema ?? transaction.schema(of: name)
+        knownSchema = .some(schema)
+        try schema?.validate(BSONDocument(joining: ["_id": record.storedID], fields.withStoredKeys), of: name)
     }
 
     /// The revision that an edit is based on.
@@ -237,6 +247,7 @@ extension RevisionStore {
                 of: pushed.attachments, parent, document, generation: revision.generation, isPushed: true)
         }
         do {
+            if isNew, !pushed.isDeleted { try validate(pushed.fields, document.record) }
             let result = try document.record.tree.merge(
                 pushed.path, status: pushed.isDeleted ? .deleted : .available)
             if result == .nothingNew { return }

@@ -23,6 +23,8 @@ package final class RevisionStore {
     package internal(set) var isUnrecorded = false
     /// The timestamps of the collection, once they were read.
     var knownTimestamps: Database.Timestamps??
+    /// The schema of the collection, once it was read.
+    var knownSchema: DocumentSchema??
     /// What was read of design documents before.
     var definitions: FindIndexDefinitions?
 

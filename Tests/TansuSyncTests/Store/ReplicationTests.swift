@@ -14,6 +14,34 @@ struct ReplicationTests {
         return nil
     }
 
+    @Test("A revision that violates the schema is refused also when it loses, and the others of a batch are kept")
+    func schema() throws {
+        let database = try Database(.memory)
+        let notes = try database.collection("notes")
+        let replicated = try notes.enableReplication()
+        try database.setSchema(["properties": ["n": ["minimum": 0]]], for: "notes")
+        func pushed(_ id: String, _ revision: String, _ n: BSONValue) throws -> PushedRevision {
+            PushedRevision(id: id, path: RevisionPath(try #require(Revision(revision))), fields: ["n": n])
+        }
+        let first = try replicated.write { store in
+            try store.push([
+                pushed("a", "1-b", 1), pushed("bad", "1-b", -1), pushed("c", "1-b", 2), pushed("a", "1-a", -2),
+            ])
+        }
+        #expect(first.map { $0 == nil } == [true, false, true, false])
+        for revision in ["1-a", "2-a"] {
+            let refusal = try replicated.write { try $0.push([pushed("a", revision, -1)]) }
+            guard case .refused(let reason)? = refusal[0] else {
+                Issue.record("\(refusal)")
+                continue
+            }
+            #expect(reason.contains("n: minimum"))
+        }
+        #expect(try replicated.write { try $0.push([pushed("a", "1-a", 3)]) } == [nil])
+        #expect(try notes.find().all().compactMap { $0["n"] } == [1, 2])
+        #expect(try notes.conflicted() == ["a"])
+    }
+
     @Test("Documents that cannot be replicated are refused by name, and nothing of them changes")
     func refused() throws {
         let database = try Database(.memory)
