@@ -96,11 +96,12 @@ static tansu_status violation_of(const uint8_t *doc, size_t size, tansu_error *e
     doc_value id;
     doc_find_id(doc, size, &id);
     if (error != NULL && writer_single(&single, "_id", &id) &&
-        json_write_document(&json, single.data, single.size, false) &&
-        buffer_append_byte(&json, 0)) {
+        json_write_document(&json, single.data, single.size, false)) {
         const tansu_error found = *error;
-        error_set(error, TANSU_E_INVALID_DOCUMENT, found.context, "%.300s (%.80s); fix it first",
-                  found.message, (const char *)json.data);
+        const int value = (int)strlen("{\"_id\": "), size_of_value = (int)json.size - value - 1;
+        error_set(error, TANSU_E_INVALID_DOCUMENT, found.context,
+                  "%.300s; it is the document with the _id %.*s; fix it first", found.message,
+                  size_of_value < 80 ? size_of_value : 80, (const char *)json.data + value);
     }
     tansu_buffer_free(&single);
     tansu_buffer_free(&json);

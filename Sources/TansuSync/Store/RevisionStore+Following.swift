@@ -38,7 +38,9 @@ extension RevisionStore {
     /// Gives a batch of the documents that the collection had before it was replicated their first revisions: those with texts as ids,
     /// then those with ObjectIds.
     private func followFirst(after passed: BSONValue) throws {
-        let hints: BSONDocument = ["$orderby": ["_id": 1], "$max": BSONValue(Self.followedBatch), "$fields": ["_id": 1]]
+        let hints: BSONDocument = [
+            "$orderby": ["_id": 1], "$max": BSONValue(Self.followedBatch), "$fields": ["_id": 1],
+        ]
         let ids = try documents.find(["_id": ["$gt": passed]], hints: hints).all().compactMap { $0["_id"] }
         let known = try documents(ids.compactMap(Self.wireID(of:)))
         try follow(ids.filter { id in Self.wireID(of: id).map { known[BytewiseText($0)] == nil } ?? true })

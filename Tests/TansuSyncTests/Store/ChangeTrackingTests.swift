@@ -87,7 +87,8 @@ struct ChangeTrackingTests {
         case 6: try people.remove(["n": value])
         case 7: _ = try people.findAndUpdate(["_id": .string(id)], ["$inc": ["n": 1]])
         case 8:
-            _ = try database.executeJSON(#"{"op": "save", "collection": "people", "documents": [{"_id": "\#(id)", "j": 1}]}"#)
+            let documents = #"[{"_id": "\#(id)", "j": 1}]"#
+            _ = try database.executeJSON(#"{"op": "save", "collection": "people", "documents": \#(documents)}"#)
         case 9:
             // Nothing of it is kept.
             struct Undone: Error {}
