@@ -408,7 +408,7 @@ struct SchemaTests {
         "JSON commands obey a schema",
         arguments: [
             #""op": "save", "documents": [{"_id": 1, "age": -1}]"#, #""op": "insert", "documents": [{"age": "x"}]"#,
-            #""op": "update", "query": {"_id": 1}, "update": {"$inc": {"age": 94}}"#,
+            #""op": "update", "query": {"_id": 1}, "update": {"$inc": {"age": 95}}"#,
             #""op": "findAndModify", "query": {"_id": 1}, "update": {"$set": {"age": -1}}"#,
             #""op": "update", "query": {"_id": 9}, "update": {"$set": {"age": -1}}, "hints": {"$upsert": true}"#,
         ])
