@@ -39,13 +39,14 @@ static tansu_status violated(const tansu_buffer *found, const char *collection,
                              tansu_error *error) {
     doc_value list;
     doc_iter first;
-    char context[2 * TANSU_MAX_NAME];
+    char context[sizeof error->context];
     doc_find(found->data, found->size, "violations", 10, &list);
     doc_iter_value(&first, &list);
     if (!doc_iter_next(&first))
         return TANSU_OK;
     const char *path = text_of(&first.value, "path"), *rule = text_of(&first.value, "rule");
-    snprintf(context, sizeof context, "%s: %s", path, rule);
+    snprintf(context, sizeof context, "%.*s: %s", (int)(sizeof context - 3 - strlen(rule)), path,
+             rule);
     return error_set(error, TANSU_E_INVALID_DOCUMENT, context,
                      "The document violates the schema of collection \"%s\": %s: %s: %s",
                      collection, path, rule, text_of(&first.value, "message"));

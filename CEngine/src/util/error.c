@@ -4,6 +4,7 @@
 #include "util/error.h"
 
 #include "tansu.h"
+#include "util/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,20 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* trim_partial -- drops the beginning of a UTF-8 sequence that a bounded copy cut in two. */
-static void trim_partial(char *text, size_t capacity) {
-    size_t size = strlen(text);
-    if (size + 1 < capacity)
-        return;
-    size_t lead = size;
-    while (lead > 0 && size - lead < 3 && ((unsigned char)text[lead - 1] & 0xC0) == 0x80)
-        lead--;
-    if (lead == 0)
-        return;
-    unsigned char first = (unsigned char)text[lead - 1];
-    size_t need = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
-    if (size - (lead - 1) < need)
-        text[lead - 1] = '\0';
+/* drop_invalid -- leaves out bytes that are no UTF-8: a text may have been cut within a character,
+ * also by whoever completed a message with a part of it. */
+static void drop_invalid(char *text) {
+    size_t size = strlen(text), at = 0;
+    while ((at += utf8_valid((const uint8_t *)text + at, size - at)) < size)
+        memmove(text + at, text + at + 1, size-- - at);
 }
 
 /* check_style -- in builds for tests: a message is a sentence with a capital first letter and no full
@@ -53,10 +46,10 @@ static tansu_status fill(tansu_error *error, tansu_status code, const char *cont
     error->offset = offset;
     if (vsnprintf(error->message, sizeof error->message, format, arguments) < 0)
         error->message[0] = '\0';
-    trim_partial(error->message, sizeof error->message);
+    drop_invalid(error->message);
     if (context != error->context)
         snprintf(error->context, sizeof error->context, "%s", context != NULL ? context : "");
-    trim_partial(error->context, sizeof error->context);
+    drop_invalid(error->context);
     return code;
 }
 

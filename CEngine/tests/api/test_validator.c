@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "support/fault/fault_injection.h"
 #include "support/folder.h"
+#include "util/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -182,6 +183,43 @@ static void bad_schemas_are_refused(void) {
     call_close(db);
 }
 
+/* is_text -- whether an error is of whole characters. */
+static bool is_text(void) {
+    const char *message = call_error.message, *context = call_error.context;
+    return CHECK(utf8_valid((const uint8_t *)message, strlen(message)) == strlen(message)) &
+           CHECK(utf8_valid((const uint8_t *)context, strlen(context)) == strlen(context));
+}
+
+static void errors_are_of_whole_characters(void) {
+    /* Some of these are cut in a character, wherever the limits are. */
+    for (size_t extra = 0; extra < 4; extra++) {
+        tansu_db *db = memory_db_open();
+        char name[400] = "aaa", text[900];
+        name[extra] = 0;
+        while (strlen(name) < 380)
+            strcat(name, "\xF0\x9F\x8E\x89");
+        snprintf(text, sizeof text, "{'validator': {'%s': 1}}", name);
+        CHECK_INT(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "c", text));
+        is_text();
+        snprintf(text, sizeof text, "{'validator': {'bsonType': '%s'}}", name);
+        CHECK_INT(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "c", text));
+        is_text();
+        const char *schema = "{'validator': {'additionalProperties': {'type': 'string'}}}";
+        snprintf(text, sizeof text, "{'_id': '%s', '%s': 1}", name, name);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, text), &call_error);
+        CHECK_INT(TANSU_E_INVALID_DOCUMENT, call_ensure(db, NULL, "c", schema));
+        is_text();
+        CHECK_OK(call_ensure(db, NULL, "d", schema), &call_error);
+        CHECK_INT(TANSU_E_INVALID_DOCUMENT, call_save(db, NULL, "d", TANSU_SAVE, text));
+        is_text();
+        CHECK(strstr(call_error.context, ": type") != NULL);
+        snprintf(text, sizeof text, "{'$%s': {'n': 1}}", name);
+        CHECK_INT(TANSU_E_INVALID_QUERY, change(db, NULL, "{}", text));
+        is_text();
+        call_close(db);
+    }
+}
+
 static void a_transaction_may_set_it(void) {
     tansu_db *db = memory_db_open();
     tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
@@ -262,6 +300,7 @@ int main(void) {
     RUN(a_delete_rule_cannot_break_it);
     RUN(it_is_set_when_all_documents_satisfy_it);
     RUN(bad_schemas_are_refused);
+    RUN(errors_are_of_whole_characters);
     RUN(a_transaction_may_set_it);
     RUN(it_goes_with_its_collection);
     RUN(a_failed_allocation_leaves_all_or_nothing);
