@@ -2,14 +2,19 @@ import TansuBSON
 
 // Change tracking, for modules on top of this one that have to look at every document that was changed.
 extension Session {
-    /// The collection that gets the `_id` of every document of a collection that a commit changes; `nil` when there is
-    /// none.
-    package func changeTracking(of name: String) throws -> String? {
+    /// The options of a collection as the engine tells them; `nil` when there is none of that name.
+    package func collectionOptions(_ name: String) throws -> BSONDocument? {
         do {
-            return try engine.collectionInfo(name)["options"]?.documentValue?["changeTracking"]?.stringValue
+            return try engine.collectionInfo(name)["options"]?.documentValue
         } catch let error as TansuError where error.code == .notFound {
             return nil
         }
+    }
+
+    /// The collection that gets the `_id` of every document of a collection that a commit changes; `nil` when there is
+    /// none.
+    package func changeTracking(of name: String) throws -> String? {
+        try collectionOptions(name)?["changeTracking"]?.stringValue
     }
 
     /// Has a collection get the `_id` of every document of another one that a commit changes from now on; `nil` ends it.

@@ -12,14 +12,15 @@ extension RevisionStore {
     /// Whether the engine notes what is changed in the collection without the layer. If not, it was dropped or renamed, and another
     /// one may have its name.
     func isTracked() throws -> Bool {
-        try transaction.session.changeTracking(of: name) == StoreNames.changes(state.instance)
+        try options()["changeTracking"]?.stringValue == StoreNames.changes(state.instance)
     }
 
     /// Gives a batch of documents that have none their revisions.
     ///
     /// - Returns: Whether all have theirs now.
     func followBatch() throws -> Bool {
-        if try isFollowed() { return true }
+        isSettled = try isFollowed()
+        if isSettled { return true }
         let ids = try changes.find(hints: ["$max": BSONValue(Self.followedBatch)]).all().compactMap { $0["_id"] }
         if !ids.isEmpty {
             try follow(ids)
@@ -27,12 +28,13 @@ extension RevisionStore {
         } else if let passed = state.enabledUpTo {
             try followFirst(after: passed)
         }
-        return try isFollowed()
+        isSettled = try isFollowed()
+        return isSettled
     }
 
     /// Gives documents that were changed without the layer their revisions.
     func followChanges() throws {
-        while try changes.count() > 0 { _ = try followBatch() }
+        while try !isSettled && changes.count() > 0 { _ = try followBatch() }
     }
 
     /// Gives a batch of the documents that the collection had before it was replicated their first revisions: those with texts as ids,
@@ -62,7 +64,7 @@ extension RevisionStore {
         for (wire, id) in pairs {
             if let former = found[BytewiseText(wire)]?.storedID, former != id { storedIDs.append(former) }
         }
-        let stored = try storedDocuments(ids: storedIDs)
+        let stored = try storedDocuments(ids: storedIDs, withFiles: storedIDs)
         var writes = PendingWrites()
         var last: String?
         for (wire, _) in pairs {
@@ -261,13 +263,18 @@ struct StoredDocument {
 extension RevisionStore {
     /// What the collection has of some documents, by their ids on the wire.
     ///
+    /// - Parameters:
+    ///   - ids: Their ids in the collection.
+    ///   - files: Those of documents that may have attachments.
     /// - Throws: ``SyncError`` when an ObjectId and the text of its digits are both there.
-    func storedDocuments(ids: [BSONValue]) throws -> [BytewiseText: StoredDocument] {
+    func storedDocuments(
+        ids: [BSONValue], withFiles fileIDs: [BSONValue]
+    ) throws -> [BytewiseText: StoredDocument] {
         guard !ids.isEmpty else { return [:] }
         let found = try documents.get(ids: ids).map { (id: $0["_id"] ?? .null, document: $0) }
         if found.isEmpty { return [:] }
         var files: [BSONValue: [AttachmentFile]] = [:]
-        for document in try attachments.get(ids: found.map(\.id)) {
+        for document in fileIDs.isEmpty ? [] : try attachments.get(ids: fileIDs) {
             if let id = document["_id"] { files[id] = try AttachmentFile.files(in: document) }
         }
         var stored: [BytewiseText: StoredDocument] = [:]

@@ -222,10 +222,9 @@ extension BSONDocument {
 /// that a replica keeps the dates of the others, and dates what clients edit itself: their revision has the dates.
 extension RevisionStore {
     private func timestamps() throws -> Database.Timestamps? {
-        if let knownTimestamps { return knownTimestamps }
-        let found = try transaction.session.collectionInfo(name)?.timestamps
-        knownTimestamps = .some(found)
-        return found
+        try options()["timestamps"]?.documentValue.map { fields in
+            Database.Timestamps(created: fields["created"]?.stringValue, updated: fields["updated"]?.stringValue)
+        }
     }
 
     /// The fields of an edit with dates, by the rules of the engine.

@@ -117,33 +117,17 @@ extension RevisionStore {
             distinct.append(id)
         }
         let found = try documents(distinct)
-        // A document that the layer does not know yet may have either id.
-        var storedIDs: [BSONValue] = []
-        storedIDs.reserveCapacity(distinct.count)
-        for id in distinct where !id.utf8.starts(with: "_design/".utf8) {
-            if let record = found[BytewiseText(id)] {
-                storedIDs.append(record.storedID)
-            } else {
-                storedIDs.append(.string(id))
-                if let objectID = ObjectID(id) { storedIDs.append(.objectID(objectID)) }
-            }
-        }
-        let stored = try storedDocuments(ids: storedIDs)
-        var open: [OpenDocument] = []
-        open.reserveCapacity(distinct.count)
-        for id in distinct {
+        // Every document has a record by now.
+        let live = found.values.filter { !$0.isDeleted && !$0.isDesignDocument }
+        let stored = try storedDocuments(
+            ids: live.map(\.storedID), withFiles: live.filter(\.hasFiles).map(\.storedID))
+        return distinct.map { id in
             var document = OpenDocument(id: id)
             document.stored = stored[BytewiseText(id)]
-            let record = found[BytewiseText(id)]
-            if let record {
-                document.record = record
-            } else if case .objectID? = document.stored?.document["_id"] {
-                document.record.isObjectID = true
-            }
+            if let record = found[BytewiseText(id)] { document.record = record }
             document.former = document.record
-            open.append(document)
+            return document
         }
-        return open
     }
 
     /// Stores what the batch made.
@@ -213,7 +197,7 @@ extension RevisionStore {
     /// another one may become the winner's later.
     private func validate(_ fields: BSONDocument, _ record: DocumentRecord) throws {
         if record.isDesignDocument { return }
-        let schema = try knownSchema ?? transaction.schema(of: name)
+        let schema = try knownSchema ?? options()["validator"]?.documentValue.map { try DocumentSchema($0) }
         knownSchema = .some(schema)
         try schema?.validate(BSONDocument(joining: ["_id": record.storedID], fields.withStoredKeys), of: name)
     }
@@ -443,7 +427,11 @@ extension RevisionStore {
     /// Makes the collected changes, of which none counts as one without the layer.
     func perform(_ writes: PendingWrites) throws {
         if !writes.removedFiles.isEmpty { try remove(writes.removedFiles, attachments) }
-        if !writes.removedDocuments.isEmpty { try remove(writes.removedDocuments, documents) }
+        if !writes.removedDocuments.isEmpty {
+            try remove(writes.removedDocuments, documents)
+            // By the delete rules of references the engine may have changed others.
+            isSettled = false
+        }
         let removed = writes.removedFiles + writes.removedDocuments
         if !removed.isEmpty { try remove(removed, changes) }
         if !writes.removedBodies.isEmpty { try remove(writes.removedBodies, bodies) }

@@ -15,14 +15,16 @@ package final class RevisionStore {
     var state: StoreState
     /// What the transaction saves at its end.
     var isStateChanged = false
+    /// Whether it is known that no document has a change without a revision.
+    var isSettled = false
     /// Whether a document was changed whose id cannot be on the wire.
     var sawOtherID = false
     /// Decides about conflicts that pushed revisions make.
     var resolver: ConflictResolver?
     /// Whether the collection is not replicated: its documents have no records.
     package internal(set) var isUnrecorded = false
-    /// The timestamps of the collection, once they were read.
-    var knownTimestamps: Database.Timestamps??
+    /// The options of the collection, once they were read.
+    private var knownOptions: BSONDocument?
     /// The schema of the collection, once it was read.
     var knownSchema: DocumentSchema??
     /// What was read of design documents before.
@@ -44,6 +46,14 @@ package final class RevisionStore {
         bodies = try transaction.collection(StoreNames.bodies(name))
         attachments = try transaction.collection(StoreNames.attachments(name))
         changes = try transaction.collection(StoreNames.changes(state.instance))
+    }
+
+    /// The options of the collection, which are read once.
+    func options() throws -> BSONDocument {
+        if let knownOptions { return knownOptions }
+        let options = try transaction.session.collectionOptions(name) ?? [:]
+        knownOptions = options
+        return options
     }
 
     /// What CouchDB's information about a database has.
