@@ -33,11 +33,12 @@ static const char *documents(tansu_db *db) {
     return call_find(db, NULL, "c", "{}", "{'$orderby': {'_id': 1}}");
 }
 
-/* is_violation -- whether the last call has the error of a document, whose offset is that. */
-static bool is_violation(tansu_status status, const char *context, int64_t offset) {
-    return CHECK_INT(TANSU_E_INVALID_DOCUMENT, status) & CHECK_TEXT(context, call_error.context) &
-           CHECK_INT(offset, call_error.offset) &
-           CHECK(strstr(call_error.message, "schema of collection \"c\"") != NULL);
+/* check_violation -- whether the last call has the error of a document, whose offset is that. */
+static void check_violation(tansu_status status, const char *context, int64_t offset) {
+    CHECK_INT(TANSU_E_INVALID_DOCUMENT, status);
+    CHECK_TEXT(context, call_error.context);
+    CHECK_INT(offset, call_error.offset);
+    CHECK(strstr(call_error.message, "schema of collection \"c\"") != NULL);
 }
 
 /* ---- Ways of writing ---- */
@@ -92,12 +93,12 @@ static void every_way_of_writing_is_checked(void) {
         char before[400];
         snprintf(before, sizeof before, "%s", documents(db));
         bool saves = i < 4;
-        is_violation(ways[i](db, NULL), "n: minimum", saves ? 0 : -1);
+        check_violation(ways[i](db, NULL), "n: minimum", saves ? 0 : -1);
         CHECK_TEXT(before, documents(db));
         /* In a transaction the others of its changes stay. */
         tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
         CHECK_OK(call_save(db, txn, "c", TANSU_SAVE, "{'_id': 9, 'n': 9}"), &call_error);
-        is_violation(ways[i](db, txn), "n: minimum", saves ? 0 : -1);
+        check_violation(ways[i](db, txn), "n: minimum", saves ? 0 : -1);
         CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
         CHECK_INT(3, call_count(db, NULL, "c", "{}"));
         CHECK(maintenance_clean(db));
@@ -109,8 +110,8 @@ static void the_offset_names_the_document(void) {
     tansu_db *db = validated();
     bson_t *good = bson_from_text("{'_id': 5}"), *bad = bson_from_text("{'_id': 6, 'n': -1}");
     const tansu_document list[] = {document_of(good), document_of(bad)};
-    is_violation(tansu_save(db, NULL, "c", list, 2, TANSU_SAVE, NULL, &call_error), "n: minimum",
-                 1);
+    check_violation(tansu_save(db, NULL, "c", list, 2, TANSU_SAVE, NULL, &call_error), "n: minimum",
+                    1);
     CHECK_INT(2, call_count(db, NULL, "c", "{}"));
     bson_destroy(good);
     bson_destroy(bad);
@@ -140,7 +141,7 @@ static void a_delete_rule_cannot_break_it(void) {
                          "{'references': [{'path': 'r', 'to': 'd', 'onDelete': 'nullify'}]}"),
              &call_error);
     CHECK_OK(call_save(db, NULL, "d", TANSU_SAVE, "{'_id': 'x'}"), &call_error);
-    is_violation(call_remove_id(db, NULL, "d", "{'_id': 'x'}", NULL), "r: type", -1);
+    check_violation(call_remove_id(db, NULL, "d", "{'_id': 'x'}", NULL), "r: type", -1);
     CHECK_INT(1, call_count(db, NULL, "d", "{}"));
     call_close(db);
 }
@@ -160,7 +161,7 @@ static void it_is_set_when_all_documents_satisfy_it(void) {
                "\"validator\" : { \"properties\" : { \"n\" : { \"minimum\" : 0 }, \"r\" : { "
                "\"type\" : \"string\" } } } } }",
                call_collection(db, NULL, "c"));
-    is_violation(by_save(db, NULL), "n: minimum", 0);
+    check_violation(by_save(db, NULL), "n: minimum", 0);
     CHECK_OK(call_ensure(db, NULL, "c", "{'validator': {}}"), &call_error);
     CHECK_OK(by_save(db, NULL), &call_error);
     CHECK_TEXT("{ \"name\" : \"c\", \"documents\" : 1, \"options\" : { \"local\" : false } }",
@@ -183,11 +184,11 @@ static void bad_schemas_are_refused(void) {
     call_close(db);
 }
 
-/* is_text -- whether an error is of whole characters. */
-static bool is_text(void) {
+/* check_whole -- whether an error is of whole characters. */
+static void check_whole(void) {
     const char *message = call_error.message, *context = call_error.context;
-    return CHECK(utf8_valid((const uint8_t *)message, strlen(message)) == strlen(message)) &
-           CHECK(utf8_valid((const uint8_t *)context, strlen(context)) == strlen(context));
+    CHECK(utf8_valid((const uint8_t *)message, strlen(message)) == strlen(message));
+    CHECK(utf8_valid((const uint8_t *)context, strlen(context)) == strlen(context));
 }
 
 static void errors_are_of_whole_characters(void) {
@@ -200,22 +201,22 @@ static void errors_are_of_whole_characters(void) {
             strcat(name, "\xF0\x9F\x8E\x89");
         snprintf(text, sizeof text, "{'validator': {'%s': 1}}", name);
         CHECK_INT(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "c", text));
-        is_text();
+        check_whole();
         snprintf(text, sizeof text, "{'validator': {'bsonType': '%s'}}", name);
         CHECK_INT(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "c", text));
-        is_text();
+        check_whole();
         const char *schema = "{'validator': {'additionalProperties': {'type': 'string'}}}";
         snprintf(text, sizeof text, "{'_id': '%s', '%s': 1}", name, name);
         CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, text), &call_error);
         CHECK_INT(TANSU_E_INVALID_DOCUMENT, call_ensure(db, NULL, "c", schema));
-        is_text();
+        check_whole();
         CHECK_OK(call_ensure(db, NULL, "d", schema), &call_error);
         CHECK_INT(TANSU_E_INVALID_DOCUMENT, call_save(db, NULL, "d", TANSU_SAVE, text));
-        is_text();
+        check_whole();
         CHECK(strstr(call_error.context, ": type") != NULL);
         snprintf(text, sizeof text, "{'$%s': {'n': 1}}", name);
         CHECK_INT(TANSU_E_INVALID_QUERY, change(db, NULL, "{}", text));
-        is_text();
+        check_whole();
         call_close(db);
     }
 }
@@ -224,7 +225,7 @@ static void a_transaction_may_set_it(void) {
     tansu_db *db = memory_db_open();
     tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
     CHECK_OK(call_ensure(db, txn, "c", VALIDATOR), &call_error);
-    is_violation(by_save(db, txn), "n: minimum", 0);
+    check_violation(by_save(db, txn), "n: minimum", 0);
     CHECK_OK(tansu_savepoint_begin(txn, &call_error), &call_error);
     CHECK_INT(TANSU_E_INVALID_STATE, call_ensure(db, txn, "c", "{'validator': false}"));
     tansu_txn_abort(txn);
@@ -258,7 +259,7 @@ static void it_goes_with_its_collection(void) {
     copies[3] = call_open(path);
     copies[4] = call_open(other);
     for (int i = 0; i < 5; i++) {
-        is_violation(by_save(copies[i], NULL), "n: minimum", 0);
+        check_violation(by_save(copies[i], NULL), "n: minimum", 0);
         CHECK_OK(tansu_collection_drop(copies[i], NULL, "c", &call_error), &call_error);
         CHECK_OK(by_save(copies[i], NULL), &call_error);
         CHECK(maintenance_clean(copies[i]));
@@ -285,7 +286,7 @@ static void a_failed_allocation_leaves_all_or_nothing(void) {
         bson_destroy(options);
         CHECK(status == TANSU_OK || status == TANSU_E_MEMORY);
         if (status == TANSU_OK)
-            is_violation(by_save(db, NULL), "n: minimum", 0);
+            check_violation(by_save(db, NULL), "n: minimum", 0);
         else
             CHECK_OK(by_save(db, NULL), &call_error);
         CHECK(maintenance_clean(db));
