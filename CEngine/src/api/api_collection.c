@@ -26,8 +26,7 @@ typedef struct collection_options_read {
 
 /* free_option -- frees one that was read. */
 static void free_option(collection_options_read *o, int number) {
-    if (o->options[number] != NULL)
-        collection_options[number].free(NULL, o->options[number]);
+    collection_options[number].free(NULL, o->options[number]);
     o->options[number] = NULL;
 }
 
@@ -92,19 +91,16 @@ static bool changes(const collection_options_read *o, const collection_state *th
 
 /* violation_of -- the error of a validator, for a document that is stored. */
 static tansu_status violation_of(const uint8_t *doc, size_t size, tansu_error *error) {
-    tansu_buffer single = TANSU_BUFFER_INIT, json = TANSU_BUFFER_INIT;
+    tansu_buffer text = TANSU_BUFFER_INIT;
     doc_value id;
     doc_find_id(doc, size, &id);
-    if (error != NULL && writer_single(&single, "_id", &id) &&
-        json_write_document(&json, single.data, single.size, false)) {
+    if (error != NULL && json_write_value(&text, &id, false)) {
         const tansu_error found = *error;
-        const int value = (int)strlen("{\"_id\": "), size_of_value = (int)json.size - value - 1;
         error_set(error, TANSU_E_INVALID_DOCUMENT, found.context,
                   "%.300s; it is the document with the _id %.*s; fix it first", found.message,
-                  size_of_value < 80 ? size_of_value : 80, (const char *)json.data + value);
+                  text.size < 80 ? (int)text.size : 80, (const char *)text.data);
     }
-    tansu_buffer_free(&single);
-    tansu_buffer_free(&json);
+    tansu_buffer_free(&text);
     return TANSU_E_INVALID_DOCUMENT;
 }
 

@@ -112,8 +112,7 @@ static bool has_option(const collection_state *state, enum option_number number,
     void *option = NULL;
     bool same = kind->parse(value, &option, NULL) != TANSU_OK ||
                 kind->equal(state->options[number], option);
-    if (option != NULL)
-        kind->free(NULL, option);
+    kind->free(NULL, option);
     return same;
 }
 

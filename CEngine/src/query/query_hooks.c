@@ -12,15 +12,15 @@
 
 /* ---- Validators ---- */
 
-static tansu_status validator_compile(const uint8_t *doc, size_t size, void **validator,
-                                      tansu_error *error) {
+static tansu_status compile_schema(const uint8_t *doc, size_t size, void **validator,
+                                   tansu_error *error) {
     schema *compiled = NULL;
     tansu_status status = schema_compile(doc, size, &compiled, error);
     *validator = compiled;
     return status;
 }
 
-static void validator_free(void *validator) {
+static void free_schema(void *validator) {
     schema_free(validator);
 }
 
@@ -52,8 +52,8 @@ static tansu_status violated(const tansu_buffer *found, const char *collection,
                      collection, path, rule, text_of(&first.value, "message"));
 }
 
-static tansu_status validator_check(const void *validator, const char *collection,
-                                    const uint8_t *doc, size_t size, tansu_error *error) {
+static tansu_status check_schema(const void *validator, const char *collection, const uint8_t *doc,
+                                 size_t size, tansu_error *error) {
     tansu_buffer found = TANSU_BUFFER_INIT;
     uint64_t count;
     tansu_status status = schema_check(validator, doc, size, 1, &found, &count, error);
@@ -67,7 +67,7 @@ const query_hooks engine_query_hooks = {
     .filter_compile = partial_filter_compile,
     .filter_matches = partial_filter_matches,
     .filter_free = partial_filter_free,
-    .validator_compile = validator_compile,
-    .validator_check = validator_check,
-    .validator_free = validator_free,
+    .validator_compile = compile_schema,
+    .validator_check = check_schema,
+    .validator_free = free_schema,
 };

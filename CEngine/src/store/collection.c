@@ -84,8 +84,7 @@ void collection_release(void *trees, void *released) {
     }
     locations_free(state->locations);
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (state->options[i] != NULL)
-            collection_options[i].free(NULL, (void *)state->options[i]);
+        collection_options[i].free(NULL, (void *)state->options[i]);
     free(state->named);
     free(state);
 }

@@ -19,7 +19,7 @@ typedef struct collection_option {
     bool (*equal)(const void *a, const void *b);
     /* write -- appends the member. */
     void (*write)(const void *option, writer *w);
-    retire_free free;
+    retire_free free; /* NULL is allowed */
 } collection_option;
 
 extern const collection_option collection_options[OPTION_COUNT];

@@ -5,6 +5,7 @@
  */
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
+#include "support/calls/copy_calls.h"
 #include "support/calls/dump_calls.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/calls/query_calls.h"
@@ -269,9 +270,7 @@ static void generated_ids_are_noted_and_returned(void) {
 
 static void copies_note_nothing_and_go_on(void) {
     char *folder = folder_new();
-    char path[400], other[400];
-    snprintf(path, sizeof path, "%s", path_in(folder, "db"));
-    tansu_db *db = call_open(path);
+    tansu_db *db = call_open(path_in(folder, "db"));
     CHECK_OK(call_ensure(db, NULL, "c", "{'changeTracking': 'z'}"), &call_error);
     CHECK_OK(call_ensure(db, NULL, "c", "{'changeTracking': 'l'}"), &call_error);
     CHECK_OK(call_ensure(db, NULL, "n", "{'changeTracking': 'new'}"), &call_error);
@@ -284,26 +283,9 @@ static void copies_note_nothing_and_go_on(void) {
     snprintf(expected, sizeof expected, "%s", noted(db));
     CHECK_TEXT("{ \"_id\" : 2 }", expected);
     snprintf(collections, sizeof collections, "%s", call_collections(db, NULL));
-    snprintf(other, sizeof other, "%s", path_in(folder, "killed"));
-    folder_copy(path, other);
-    tansu_options memory = call_options(NULL);
-    tansu_buffer dump = dump_all(db);
-    tansu_db *copies[5] = {call_open(other), NULL, call_open(NULL)};
-    CHECK_OK(tansu_clone(db, &memory, NULL, NULL, &copies[1], &call_error), &call_error);
-    CHECK_OK(load_text(copies[2], dump.data, dump.size, "{}"), &call_error);
-    tansu_buffer_free(&dump);
-    snprintf(other, sizeof other, "%s", path_in(folder, "backup"));
-    CHECK_OK(backup(db, other, TANSU_BACKUP_FILE), &call_error);
-    char restored[400];
-    snprintf(restored, sizeof restored, "%s", path_in(folder, "restored"));
-    CHECK_OK(restore(other, restored), &call_error);
-    copies[3] = call_open(restored);
-    call_close(db);
-    snprintf(other, sizeof other, "%s", path_in(folder, "repaired"));
-    CHECK_OK(maintenance_repair(path, other), &call_error);
-    CHECK_INT(0, maintenance_number("problemCount"));
-    copies[4] = call_open(other);
-    for (int i = 0; i < 5; i++) {
+    tansu_db *copies[COPIES];
+    copies_open(db, folder, "db", copies);
+    for (int i = 0; i < COPIES; i++) {
         CHECK_TEXT(collections, call_collections(copies[i], NULL));
         CHECK_TEXT(expected, noted(copies[i]));
         save_text(copies[i], "{'_id': 9}");

@@ -4,6 +4,7 @@
  */
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
+#include "support/calls/copy_calls.h"
 #include "support/calls/dump_calls.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/calls/query_calls.h"
@@ -235,30 +236,16 @@ static void a_transaction_may_set_it(void) {
 
 static void it_goes_with_its_collection(void) {
     char *folder = folder_new();
-    char path[400], other[400];
-    snprintf(path, sizeof path, "%s", path_in(folder, "db"));
-    tansu_db *db = call_open(path);
+    tansu_db *db = call_open(path_in(folder, "db"));
     CHECK_OK(call_ensure(db, NULL, "c", VALIDATOR), &call_error);
     CHECK_OK(tansu_collection_rename(db, NULL, "c", "x", &call_error), &call_error);
     CHECK_OK(tansu_collection_rename(db, NULL, "x", "c", &call_error), &call_error);
     save_text(db, "{'_id': 1, 'n': 1}");
-    snprintf(other, sizeof other, "%s", path_in(folder, "killed"));
-    folder_copy(path, other);
-    tansu_options memory = call_options(NULL);
-    tansu_buffer dump = dump_all(db);
-    tansu_db *copies[5] = {call_open(other), NULL, call_open(NULL)};
-    CHECK_OK(tansu_clone(db, &memory, NULL, NULL, &copies[1], &call_error), &call_error);
-    CHECK_OK(load_text(copies[2], dump.data, dump.size, "{}"), &call_error);
-    tansu_buffer_free(&dump);
     CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
-    call_close(db);
-    copies[3] = call_open(path);
-    snprintf(other, sizeof other, "%s", path_in(folder, "repaired"));
-    call_close(copies[3]);
-    CHECK_OK(maintenance_repair(path, other), &call_error);
-    copies[3] = call_open(path);
-    copies[4] = call_open(other);
-    for (int i = 0; i < 5; i++) {
+    tansu_db *copies[COPIES + 1];
+    copies_open(db, folder, "db", copies);
+    copies[COPIES] = call_open(path_in(folder, "db"));
+    for (int i = 0; i <= COPIES; i++) {
         check_violation(by_save(copies[i], NULL), "n: minimum", 0);
         CHECK_OK(tansu_collection_drop(copies[i], NULL, "c", &call_error), &call_error);
         CHECK_OK(by_save(copies[i], NULL), &call_error);

@@ -132,8 +132,7 @@ static bool is_repeated(const reference_list *list) {
     return false;
 }
 
-tansu_status reference_list_parse(const doc_value *array, reference_list **result,
-                                  tansu_error *error) {
+tansu_status reference_list_parse(const doc_value *array, void **result, tansu_error *error) {
     *result = NULL;
     doc_iter iter;
     uint32_t count = 0;
@@ -187,7 +186,8 @@ reference_list *reference_list_renamed(const reference_list *list, const char *f
     return copy;
 }
 
-void reference_list_write(const reference_list *list, writer *w) {
+void reference_list_write(const void *option, writer *w) {
+    const reference_list *list = option;
     size_t array = writer_open(w, "references", DOC_ARRAY);
     for (uint32_t i = 0; list != NULL && i < list->count; i++) {
         const reference *r = &list->items[i];
@@ -207,7 +207,8 @@ bool reference_list_names(const reference_list *list, const char *to) {
     return false;
 }
 
-bool reference_list_equal(const reference_list *a, const reference_list *b) {
+bool reference_list_equal(const void *left, const void *right) {
+    const reference_list *a = left, *b = right;
     if (a == NULL || b == NULL)
         return a == b;
     if (a->count != b->count)

@@ -38,8 +38,7 @@ typedef struct reference_list {
  * Errors: INVALID_QUERY (a member that is missing, unknown or of the wrong type, a path that is
  * invalid, has an array position, or is there twice; the rule "nullify" of an `_id`; too many),
  * INVALID_NAME (`to`), MEMORY. */
-tansu_status reference_list_parse(const doc_value *array, reference_list **result,
-                                  tansu_error *error);
+tansu_status reference_list_parse(const doc_value *array, void **result, tansu_error *error);
 
 /* reference_list_renamed -- a copy in which the collection `from` is named `to`. NULL when memory
  * is exhausted. */
@@ -47,13 +46,13 @@ reference_list *reference_list_renamed(const reference_list *list, const char *f
                                        const char *to);
 
 /* reference_list_write -- appends an element "references" with the array, an empty one for NULL. */
-void reference_list_write(const reference_list *list, writer *w);
+void reference_list_write(const void *option, writer *w);
 
 /* reference_list_names -- whether one of them leads to that collection. */
 bool reference_list_names(const reference_list *list, const char *to);
 
 /* reference_list_equal -- NULL is the empty list. */
-bool reference_list_equal(const reference_list *a, const reference_list *b);
+bool reference_list_equal(const void *a, const void *b);
 
 /* reference_list_free -- NULL is allowed. */
 void reference_list_free(reference_list *list);

@@ -48,8 +48,7 @@ static tansu_status read_names(const doc_value *option, timestamp_fields *fields
     return strcmp(fields->created, fields->updated) == 0 ? bad(error, fields->created) : TANSU_OK;
 }
 
-tansu_status timestamp_fields_parse(const doc_value *option, timestamp_fields **result,
-                                    tansu_error *error) {
+tansu_status timestamp_fields_parse(const doc_value *option, void **result, tansu_error *error) {
     *result = NULL;
     if (option->type == DOC_NULL || (option->type == DOC_BOOL && !doc_bool(option)))
         return TANSU_OK;
@@ -70,13 +69,15 @@ tansu_status timestamp_fields_parse(const doc_value *option, timestamp_fields **
     return status;
 }
 
-bool timestamp_fields_equal(const timestamp_fields *a, const timestamp_fields *b) {
+bool timestamp_fields_equal(const void *left, const void *right) {
+    const timestamp_fields *a = left, *b = right;
     if (a == NULL || b == NULL)
         return a == b;
     return strcmp(a->created, b->created) == 0 && strcmp(a->updated, b->updated) == 0;
 }
 
-void timestamp_fields_write(const timestamp_fields *fields, writer *w) {
+void timestamp_fields_write(const void *option, writer *w) {
+    const timestamp_fields *fields = option;
     if (fields == NULL) {
         writer_bool(w, "timestamps", false);
         return;

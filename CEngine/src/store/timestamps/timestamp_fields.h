@@ -19,14 +19,13 @@ typedef struct timestamp_fields {
 /* timestamp_fields_parse -- reads the option: true for "createdAt" and "updatedAt", false or null
  * for none (*result is NULL), or {"created": name, "updated": name} with one or both. Errors:
  * INVALID_QUERY, MEMORY. */
-tansu_status timestamp_fields_parse(const doc_value *option, timestamp_fields **result,
-                                    tansu_error *error);
+tansu_status timestamp_fields_parse(const doc_value *option, void **result, tansu_error *error);
 
 /* timestamp_fields_equal -- NULL is none. */
-bool timestamp_fields_equal(const timestamp_fields *a, const timestamp_fields *b);
+bool timestamp_fields_equal(const void *a, const void *b);
 
 /* timestamp_fields_write -- appends an element "timestamps" with the names; false for NULL. */
-void timestamp_fields_write(const timestamp_fields *fields, writer *w);
+void timestamp_fields_write(const void *option, writer *w);
 
 /*
  * timestamp_fields_stamp -- replaces `result` by a document with the date `now` (milliseconds since

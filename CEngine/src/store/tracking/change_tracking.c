@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-tansu_status change_tracking_parse(const doc_value *option, change_tracking **result,
-                                   tansu_error *error) {
+tansu_status change_tracking_parse(const doc_value *option, void **result, tansu_error *error) {
     *result = NULL;
     if (option->type == DOC_NULL || (option->type == DOC_BOOL && !doc_bool(option)))
         return TANSU_OK;
@@ -27,11 +26,13 @@ tansu_status change_tracking_parse(const doc_value *option, change_tracking **re
     return TANSU_OK;
 }
 
-bool change_tracking_equal(const change_tracking *a, const change_tracking *b) {
+bool change_tracking_equal(const void *left, const void *right) {
+    const change_tracking *a = left, *b = right;
     return a == NULL || b == NULL ? a == b : strcmp(a->to, b->to) == 0;
 }
 
-void change_tracking_write(const change_tracking *tracking, writer *w) {
+void change_tracking_write(const void *option, writer *w) {
+    const change_tracking *tracking = option;
     if (tracking == NULL)
         writer_bool(w, "changeTracking", false);
     else

@@ -17,13 +17,12 @@ typedef struct change_tracking {
 
 /* change_tracking_parse -- reads the option: the name of a collection; false or null for none
  * (*result is NULL). Errors: INVALID_QUERY, MEMORY. */
-tansu_status change_tracking_parse(const doc_value *option, change_tracking **result,
-                                   tansu_error *error);
+tansu_status change_tracking_parse(const doc_value *option, void **result, tansu_error *error);
 
 /* change_tracking_equal -- NULL is none. */
-bool change_tracking_equal(const change_tracking *a, const change_tracking *b);
+bool change_tracking_equal(const void *a, const void *b);
 
 /* change_tracking_write -- appends an element "changeTracking"; false for NULL. */
-void change_tracking_write(const change_tracking *tracking, writer *w);
+void change_tracking_write(const void *option, writer *w);
 
 #endif

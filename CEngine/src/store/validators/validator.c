@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-tansu_status validator_parse(const doc_value *option, validator **result, tansu_error *error) {
+tansu_status validator_parse(const doc_value *option, void **result, tansu_error *error) {
     *result = NULL;
     if (option->type == DOC_NULL || (option->type == DOC_BOOL && !doc_bool(option)))
         return TANSU_OK;
@@ -34,13 +34,15 @@ tansu_status validator_parse(const doc_value *option, validator **result, tansu_
     return TANSU_OK;
 }
 
-bool validator_equal(const validator *a, const validator *b) {
+bool validator_equal(const void *left, const void *right) {
+    const validator *a = left, *b = right;
     if (a == NULL || b == NULL)
         return a == b;
     return a->size == b->size && memcmp(a->schema, b->schema, a->size) == 0;
 }
 
-void validator_write(const validator *v, writer *w) {
+void validator_write(const void *option, writer *w) {
+    const validator *v = option;
     if (v == NULL)
         writer_bool(w, "validator", false);
     else
@@ -50,7 +52,7 @@ void validator_write(const validator *v, writer *w) {
 void validator_free(void *context, void *object) {
     validator *v = object;
     (void)context;
-    if (v->compiled != NULL)
+    if (v != NULL && v->compiled != NULL)
         v->hooks->validator_free(v->compiled);
     free(v);
 }

@@ -19,15 +19,15 @@ typedef struct validator {
 /* validator_parse -- reads the option: a schema, or {"$jsonSchema": schema}; an empty one, false or
  * null for none (*result is NULL). Whether the schema is valid is known when it is compiled. Errors:
  * INVALID_QUERY, MEMORY. */
-tansu_status validator_parse(const doc_value *option, validator **result, tansu_error *error);
+tansu_status validator_parse(const doc_value *option, void **result, tansu_error *error);
 
 /* validator_equal -- NULL is none. */
-bool validator_equal(const validator *a, const validator *b);
+bool validator_equal(const void *a, const void *b);
 
 /* validator_write -- appends an element "validator" with the schema; false for NULL. */
-void validator_write(const validator *v, writer *w);
+void validator_write(const void *option, writer *w);
 
-/* validator_free -- a retire_free. */
+/* validator_free -- a retire_free; NULL is allowed. */
 void validator_free(void *context, void *v);
 
 /* validator_prepare -- compiles it unless it is. Errors: UNSUPPORTED (`hooks` is NULL), and those of

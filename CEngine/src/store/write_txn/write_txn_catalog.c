@@ -589,8 +589,7 @@ tansu_status write_txn_set_option(write_txn *wtxn, const char *name, enum option
          (number == OPTION_REFERENCES && !note_holder(wtxn, state, option != NULL))))
         status = error_memory(error);
     if (status != TANSU_OK) {
-        if (option != NULL)
-            kind->free(NULL, option);
+        kind->free(NULL, option);
         return status;
     }
     if (state->options[number] != NULL)
@@ -612,8 +611,7 @@ static tansu_status put_option(write_txn *wtxn, const collection_state *state,
     tansu_status status =
         write_txn_put_document(wtxn, RECORD_COLLECTION_OPTIONS, state->id, &w, document, error);
     if (status != TANSU_OK) {
-        if (option != NULL)
-            collection_options[number].free(NULL, option);
+        collection_options[number].free(NULL, option);
         return status;
     }
     status = write_txn_set_option(wtxn, state->name, number, option, error);
@@ -646,8 +644,7 @@ tansu_status write_txn_collection_option(write_txn *wtxn, const char *name,
         there == NULL ? snapshot_missing(name, error) : check_names(name, number, option, error);
     if (status == TANSU_OK && !kind->equal(there->options[number], option))
         return put_option(wtxn, there, number, option, error);
-    if (option != NULL)
-        kind->free(NULL, option);
+    kind->free(NULL, option);
     return status;
 }
 
