@@ -36,9 +36,6 @@ extension Database {
         /// an error then. Other reads trust what was written.
         package func checkDocuments() throws { try engine.checkDocuments() }
 
-        /// The number of its commit, as ``Database/Change`` has it; nil until it is committed.
-        package var commitSequence: Int? { engine.commitSequence }
-
         /// Runs the closure in a savepoint: when it throws, its changes of documents are rolled back, and the
         /// transaction continues if the error is caught.
         ///

@@ -129,8 +129,7 @@ final class EngineDatabase: @unchecked Sendable {
         guard let handle = try drain() else { return }
         for feed in condition.withLock({ feeds.values.map { $0 } }) { feed.close() }
         commits.stop()
-        var error = tansu_error()
-        error.offset = -1
+        var error = tansu_error.none
         let status = tansu_shutdown(handle, &error)
         change(to: status == TANSU_E_BUSY ? .open(handle) : .closed)
         if status != TANSU_OK { throw TansuError(status: status, error: error) }

@@ -93,13 +93,8 @@ final class EngineFeed: @unchecked Sendable {
     }
 
     /// Skips all events that there are now.
-    ///
-    /// - Returns: The number of the last commit that was skipped, or 0 when there was none.
-    @discardableResult
-    func skip() throws -> Int {
-        var sequence: UInt64 = 0
-        _ = try handle.call { feed in try engineCall { tansu_feed_skip(feed, 0, &sequence, $0) } }
-        return Int(clamping: sequence)
+    func skip() throws {
+        _ = try handle.call { feed in try engineCall { tansu_feed_skip(feed, 0, nil, $0) } }
     }
 
     /// Cancels it, from any thread: a running read and later ones throw `.cancelled`.
@@ -182,20 +177,6 @@ extension EngineFeed {
     /// Runs `body` on the next change event. `nil` when there is none now.
     func nextChange<Result>(_ body: (EngineChange) throws -> Result) throws -> Result? {
         try next { change in try body(EngineChange(change)) }
-    }
-
-    /// The number of the commit of the next event, and whether the event is its last one, when the event is of a document and the
-    /// commit one of some; otherwise what `body` makes of the event.
-    func nextChange<Result>(
-        omitting commits: Set<Int>, _ body: (EngineChange) throws -> Result
-    ) throws -> (result: Result?, sequence: Int, isLastOfCommit: Bool)? {
-        try next { change in
-            let sequence = Int(clamping: change.sequence)
-            let isLast = change.last != 0
-            // Only events of documents have an id.
-            if change.id.data != nil, commits.contains(sequence) { return (nil, sequence, isLast) }
-            return (try body(EngineChange(change)), sequence, isLast)
-        }
     }
 
     /// Whether there is an event that is wanted now; it and all before it are skipped.

@@ -16,8 +16,6 @@ final class EngineTransaction: @unchecked Sendable {
     /// What its calls have read; `nil` when nobody wants to know.
     let reads: ReadSet?
     private var cursors: [ObjectIdentifier: EngineCursor.Handle] = [:]
-    /// The number of its commit, once it has one.
-    private var sequence: UInt64?
 
     /// What a transaction may do.
     enum Mode: Sendable {
@@ -131,21 +129,15 @@ final class EngineTransaction: @unchecked Sendable {
                 try engine.end(for: holder) {
                     handle = nil
                     interrupt.end()
-                    var error = tansu_error()
-                    error.offset = -1
-                    var sequence: UInt64 = 0
-                    let status = tansu_txn_commit(transaction, &sequence, &error)
+                    var error = tansu_error.none
+                    let status = tansu_txn_commit(transaction, nil, &error)
                     // After a rejected commit the transaction is still open.
                     if status == TANSU_E_BUSY { tansu_txn_abort(transaction) }
-                    if status != TANSU_OK { throw TansuError(status: status, error: error) }
-                    self.sequence = sequence
+                    try status.check(error)
                 }
             }
         }
     }
-
-    /// The number of its commit; nil before it.
-    var commitSequence: Int? { lock.withLock { sequence.map { Int(clamping: $0) } } }
 
     /// Rolls back and ends it; does nothing after the end.
     func abort() {

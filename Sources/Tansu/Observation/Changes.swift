@@ -255,41 +255,18 @@ extension Database {
         private let feed: OwnedFeed
         private let codec = DocumentCodec<BSONDocument>.documents
 
-        /// Opens a stream of events without documents.
-        ///
-        /// - Parameters:
-        ///   - database: The database.
-        ///   - since: The number of the last commit that is not delivered; the newest when nil.
-        ///   - collections: Which collections; all when nil.
-        /// - Throws: ``TansuError`` with `.notFound` when the events after the number are no longer complete.
-        package init(_ database: Database, since: Int?, collections: [String]?) throws {
-            var options: BSONDocument = ["before": false, "after": false]
-            options["collections"] = collections.map { .array(BSONArray($0.map { BSONValue($0) })) }
-            feed = OwnedFeed(try EngineFeed(database.engine, since: since, options: options))
-        }
-
-        /// An event.
-        package struct Event {
-            /// Nil for the event of a document in a commit that the reader does not want to see.
-            package let change: Change<BSONDocument>?
-            /// The number of the commit.
-            package let sequence: Int
-            /// Whether it is the last event of the commit.
-            package let isLastOfCommit: Bool
+        /// Opens a stream of the events of all collections, without documents, from now on.
+        package init(_ database: Database) throws {
+            feed = OwnedFeed(try EngineFeed(database.engine, since: nil, options: ["before": false, "after": false]))
         }
 
         /// The next event, or nil when there is none now.
-        ///
-        /// - Parameter commits: Numbers of commits whose events of documents are of no interest.
-        package func next(omitting commits: Set<Int>) throws -> Event? {
-            let next = try feed.engine.nextChange(omitting: commits) { try Change($0, codec) }
-            return next.map { Event(change: $0.result, sequence: $0.sequence, isLastOfCommit: $0.isLastOfCommit) }
+        package func next() throws -> Change<BSONDocument>? {
+            try feed.engine.nextChange { try Change($0, codec) }
         }
 
         /// Skips all events that there are now.
-        ///
-        /// - Returns: The number of the last commit that was skipped, or 0 when there was none.
-        package func skip() throws -> Int { try feed.engine.skip() }
+        package func skip() throws { try feed.engine.skip() }
 
         /// A mark for ``wait(after:)``, taken before reading.
         package func mark() throws -> UInt64 { try feed.engine.mark() }

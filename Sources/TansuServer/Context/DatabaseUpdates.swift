@@ -58,7 +58,7 @@ package final class DatabaseUpdates: Sendable {
 
     package init(_ database: Database) throws {
         self.database = database
-        state = Locked(State(reader: try Database.ChangeReader(database, since: nil, collections: nil)))
+        state = Locked(State(reader: try Database.ChangeReader(database)))
     }
 
     /// The name of the sequences, and the newest one.
@@ -92,7 +92,7 @@ package final class DatabaseUpdates: Sendable {
         state.withLock { state in
             if state.log != nil, state.lastUse + Self.lifetime > .now, (try? Self.follow(&state)) != nil { return }
             state.log = nil
-            _ = try? state.reader.skip()
+            try? state.reader.skip()
         }
     }
 
@@ -107,7 +107,7 @@ package final class DatabaseUpdates: Sendable {
                     try Self.follow(&state)
                 } catch {
                     // The stream is not complete any more: everything begins again.
-                    state.reader = try Database.ChangeReader(database, since: nil, collections: nil)
+                    state.reader = try Database.ChangeReader(database)
                     state.log = try begin()
                 }
                 return try body(state.log ?? begin())
@@ -126,8 +126,7 @@ package final class DatabaseUpdates: Sendable {
     }
 
     private static func follow(_ state: inout State) throws {
-        while let event = try state.reader.next(omitting: []) {
-            guard let change = event.change else { continue }
+        while let change = try state.reader.next() {
             switch change.kind {
             case .insert, .update, .remove:
                 // A revision that does not win changes nothing else.

@@ -126,13 +126,6 @@ package struct AttachmentFile: Sendable, Hashable {
 
     /// The number of stored bytes.
     package var storedLength: Int64 { encodedLength ?? length }
-
-    /// This, with a `revpos` that is not below a generation.
-    func raised(to generation: Int) -> AttachmentFile {
-        var file = self
-        file.revpos = max(revpos, generation)
-        return file
-    }
 }
 
 extension AttachmentFile {

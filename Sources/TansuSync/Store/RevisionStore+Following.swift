@@ -44,8 +44,7 @@ extension RevisionStore {
             "$orderby": ["_id": 1], "$max": BSONValue(Self.followedBatch), "$fields": ["_id": 1],
         ]
         let ids = try documents.find(["_id": ["$gt": passed]], hints: hints).all().compactMap { $0["_id"] }
-        let known = try documents(ids.compactMap(Self.wireID(of:)))
-        try follow(ids.filter { id in Self.wireID(of: id).map { known[BytewiseText($0)] == nil } ?? true })
+        try follow(ids, onlyNew: true)
         state.enabledUpTo = ids.last ?? (passed.stringValue == nil ? Optional.none : .objectID(.zero))
         isStateChanged = true
     }
@@ -53,12 +52,15 @@ extension RevisionStore {
     /// Gives documents that were changed without the layer their revisions. Those whose ids cannot be on the wire get none: the others
     /// are served, and ``ReplicatedCollection/rejectOtherIDs()`` tells the app.
     ///
-    /// - Parameter ids: Ids of documents in the collection, of which some may be gone.
-    private func follow(_ ids: [BSONValue]) throws {
-        let pairs = ids.compactMap { id in Self.wireID(of: id).map { (wire: $0, stored: id) } }
+    /// - Parameters:
+    ///   - ids: Ids of documents in the collection, of which some may be gone.
+    ///   - onlyNew: Whether documents that have a revision have not changed.
+    private func follow(_ ids: [BSONValue], onlyNew: Bool = false) throws {
+        var pairs = ids.compactMap { id in Self.wireID(of: id).map { (wire: $0, stored: id) } }
             .sorted { TermOrder.order($0.wire, $1.wire) == .before }
         if pairs.count < ids.count { sawOtherID = true }
         let found = try documents(pairs.map(\.wire))
+        if onlyNew { pairs.removeAll { found[BytewiseText($0.wire)] != nil } }
         // An ObjectId and the text of its digits are one id on the wire: the document may have the other one by now.
         var storedIDs = pairs.map(\.stored)
         for (wire, id) in pairs {
