@@ -370,9 +370,11 @@ tansu_status load_at(uint64_t line, tansu_status status, tansu_error *error) {
 static tansu_status save_documents(load *l, write_txn *c, uint64_t *saved, uint64_t *skipped,
                                    tansu_error *error) {
     const uint8_t *at = l->batch.data;
+    unsigned how = l->dump ? SAVE_NO_DATES : l->keeps_timestamps ? SAVE_KEEPS_DATES : 0;
+    how |= l->created ? SAVE_UNTRACKED : 0;
     for (uint32_t i = 0; i < l->batch_count; i++) {
         uint32_t size = load_u32(at);
-        tansu_status status = write_txn_save(c, l->collection, at, size, l->mode, NULL, error);
+        tansu_status status = write_txn_save(c, l->collection, at, size, l->mode, how, NULL, error);
         if (status == TANSU_E_EXISTS && l->skip)
             ++*skipped;
         else if (status != TANSU_OK)
@@ -392,13 +394,7 @@ tansu_status load_save(load *l, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     uint64_t saved = 0, skipped = 0;
-    w.wtxn->stamping = l->dump               ? STAMPING_COPIES
-                       : l->keeps_timestamps ? STAMPING_KEEPS
-                                             : STAMPING_SETS;
-    w.wtxn->untracked = l->created;
     status = save_documents(l, w.wtxn, &saved, &skipped, error);
-    w.wtxn->stamping = STAMPING_SETS;
-    w.wtxn->untracked = false;
     bool keep = status == TANSU_OK || (w.own && write_txn_usable(w.wtxn, NULL) == TANSU_OK);
     tansu_status end =
         write_call_end(&w, keep ? TANSU_OK : status, status == TANSU_OK ? error : NULL);

@@ -151,13 +151,9 @@ static tansu_status begin(const cloning *c, write_txn **result, tansu_error *err
     if (status != TANSU_OK)
         return status;
     status = write_txn_begin(c->to, result, error);
-    if (status != TANSU_OK) {
+    if (status != TANSU_OK)
         write_lock_release(c->to);
-        return status;
-    }
-    (*result)->stamping = STAMPING_COPIES;
-    (*result)->untracked = true;
-    return TANSU_OK;
+    return status;
 }
 
 /* end -- commits, or aborts after an error. What is copied is synced once, when all is there. */
@@ -185,7 +181,7 @@ static tansu_status copy_batch(const cloning *c, table_scan *scan, const char *n
         status = log_check(c->from->log, c->faults, status, error);
         if (status != TANSU_OK)
             break;
-        status = write_txn_save(to, name, doc, size, TANSU_INSERT, NULL, error);
+        status = write_txn_save(to, name, doc, size, TANSU_INSERT, SAVE_COPY, NULL, error);
         bytes += size;
         count++;
     }

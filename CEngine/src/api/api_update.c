@@ -215,7 +215,7 @@ static tansu_status update_match(const request *r, write_txn *c, const char *col
         return TANSU_OK;
     o->modified++;
     status =
-        write_txn_save(c, collection, o->after.data, o->after.size, TANSU_REPLACE, NULL, error);
+        write_txn_save(c, collection, o->after.data, o->after.size, TANSU_REPLACE, 0, NULL, error);
     return status == TANSU_OK ? take_dates(c, collection, o, error) : status;
 }
 
@@ -230,8 +230,8 @@ static tansu_status insert(request *r, write_txn *c, const char *collection, out
     tansu_status status =
         update_insert(r->update, selector.data, selector.size, &r->how, &o->after, error);
     if (status == TANSU_OK)
-        status =
-            write_txn_save(c, collection, o->after.data, o->after.size, TANSU_INSERT, &id, error);
+        status = write_txn_save(c, collection, o->after.data, o->after.size, TANSU_INSERT, 0, &id,
+                                error);
     if (status != TANSU_OK)
         return status;
     o->inserted = true;

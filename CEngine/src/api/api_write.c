@@ -26,13 +26,8 @@ static tansu_status save_document(const write_call *w, const char *collection,
                                   tansu_error *error) {
     if (document.data == NULL)
         return null_argument("document", error);
-    w->wtxn->untracked = mode == TANSU_COPY;
-    w->wtxn->stamping = mode == TANSU_COPY ? STAMPING_COPIES : STAMPING_SETS;
-    tansu_status status =
-        write_txn_save(w->wtxn, collection, document.data, document.size, mode, id, error);
-    w->wtxn->stamping = STAMPING_SETS;
-    w->wtxn->untracked = false;
-    return status;
+    return write_txn_save(w->wtxn, collection, document.data, document.size, mode,
+                          mode == TANSU_COPY ? SAVE_COPY : 0, id, error);
 }
 
 /* save_one -- tansu_save_one() without the slow-operation log. */

@@ -436,7 +436,7 @@ tansu_status nullify_document(nullifier *n, write_txn *wtxn, document_place plac
             status = rewrite(n, wtxn->next, &state->references->items[i], &taken, error);
     *values += taken;
     return status == TANSU_OK && taken != 0
-               ? write_txn_save(wtxn, state->name, n->before.data, n->before.size, TANSU_REPLACE,
+               ? write_txn_save(wtxn, state->name, n->before.data, n->before.size, TANSU_REPLACE, 0,
                                 NULL, error)
                : status;
 }

@@ -82,10 +82,7 @@ static tansu_status begin_batch(transfer *t, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     status = write_txn_begin(db, &t->wtxn, error);
-    if (status == TANSU_OK) {
-        t->wtxn->stamping = STAMPING_COPIES;
-        t->wtxn->untracked = true;
-    } else {
+    if (status != TANSU_OK) {
         t->wtxn = NULL;
         write_lock_release(db);
     }
@@ -247,7 +244,8 @@ static tansu_status save_document(transfer *t, const pending_slot *slot,
     if (status != TANSU_OK || wins)
         return status;
     tansu_error own;
-    status = write_txn_save(t->wtxn, t->c->name, doc, load_u32(doc), TANSU_SAVE, NULL, &own);
+    status =
+        write_txn_save(t->wtxn, t->c->name, doc, load_u32(doc), TANSU_SAVE, SAVE_COPY, NULL, &own);
     if (status == TANSU_OK) {
         if (duplicate == 0)
             rid = t->kept++;

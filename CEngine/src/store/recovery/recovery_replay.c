@@ -37,7 +37,10 @@
 /* What is replayed into. */
 typedef struct replaying {
     write_txn *wtxn;
+    bool exact;             /* locations hold what was replayed (no block store was loaded) */
+    bool several;           /* what the frame has put is noted in the transaction's `pending` */
     bool waits;             /* the indexes are left to their first users */
+    uint64_t passed_over;   /* record ids that no record has */
     uint64_t commits;       /* that are to be replayed, as far as is known */
     backlog_changes *lists; /* of the collections, in the order of their first changes */
     uint32_t list_count;
@@ -61,13 +64,14 @@ static tansu_status damaged(log_location location, const char *what, tansu_error
 
 /* old_snapshot -- the document that a put or delete replaces; *doc NULL and *at 0 when there is
  * none. */
-static tansu_status old_snapshot(write_txn *wtxn, const collection_state *state,
+static tansu_status old_snapshot(const replaying *r, const collection_state *state,
                                  const record_header *record, log_location *at, const uint8_t **doc,
                                  uint32_t *size, tansu_error *error) {
+    write_txn *wtxn = r->wtxn;
     uint64_t rid = record_rid(record);
     log_location location = pending_find(&wtxn->pending, record->where);
     *at = 0;
-    if (location == 0 && wtxn->exact) {
+    if (location == 0 && r->exact) {
         tansu_status status = locations_get(state->locations, rid, &location, error);
         if (status != TANSU_OK)
             return status;
@@ -192,12 +196,12 @@ static tansu_status replay_document(replaying *r, const record_header *record,
     uint64_t rid = record_rid(record);
     /* Memory and time follow from a number, so that none is taken that can't be right. */
     if (rid > state->next_rid)
-        wtxn->passed_over += rid - state->next_rid;
-    if (rid > MAX_RID || wtxn->passed_over > log_max_rid(wtxn->db->log))
+        r->passed_over += rid - state->next_rid;
+    if (rid > MAX_RID || r->passed_over > log_max_rid(wtxn->db->log))
         return damaged(location, "There is a document with a record id that was never assigned",
                        error);
     status = locations_prepare(state->locations, rid, error);
-    if (status == TANSU_OK && wtxn->several && !pending_reserve(&wtxn->pending))
+    if (status == TANSU_OK && r->several && !pending_reserve(&wtxn->pending))
         status = error_memory(error);
     if (status != TANSU_OK)
         return status;
@@ -206,7 +210,7 @@ static tansu_status replay_document(replaying *r, const record_header *record,
     log_location from = 0;
     bool replaces = record->type == RECORD_DELETE || (record->flags & RECORD_REPLACES) != 0;
     if (replaces) {
-        status = old_snapshot(wtxn, state, record, &from, &old, &old_size, error);
+        status = old_snapshot(r, state, record, &from, &old, &old_size, error);
         if (status == TANSU_OK && old == NULL && !wtxn->lenient)
             status =
                 damaged(location, "There is a change of a document that does not exist", error);
@@ -229,7 +233,7 @@ static tansu_status replay_document(replaying *r, const record_header *record,
         return status;
     count_live(r, from, record);
     locations_set(state->locations, rid, location);
-    if (wtxn->several)
+    if (r->several)
         pending_set(&wtxn->pending, record->where, location);
     return TANSU_OK;
 }
@@ -416,7 +420,7 @@ static tansu_status replay_catalog(replaying *r, const record_header *record, lo
 /* replay_compaction -- the installation of a compacted segment. */
 static tansu_status replay_compaction(replaying *r, const record_header *record,
                                       log_location location, tansu_error *error) {
-    if (r->wtxn->exact)
+    if (r->exact)
         return TANSU_OK;
     tansu_status status = make_all_changes(r, error);
     leave_state(r);
@@ -448,14 +452,14 @@ static tansu_status replay_frame(void *context, const frame_header *frame, log_l
     const uint8_t *end = (const uint8_t *)frame + frame->size;
     tansu_status status = TANSU_OK;
     worker_note_replayed(wtxn->db, frame->size, frame->count);
-    wtxn->several = !wtxn->exact && frame->count > 1;
+    r->several = !r->exact && frame->count > 1;
     while (status == TANSU_OK && at < end) {
         const record_header *record = (const record_header *)at;
         status = replay_record(r, record, location, error);
         at += record_step(record);
         location += record->size;
     }
-    if (wtxn->several)
+    if (r->several)
         pending_clear(&wtxn->pending);
     wtxn->changed = true;
     wtxn->next->sequence = frame->sequence;
@@ -476,10 +480,9 @@ tansu_status recovery_replay(database *db, tansu_progress progress, void *progre
     if (status != TANSU_OK)
         return status;
     wtxn->replay = true;
-    wtxn->exact = exact;
     wtxn->lenient = exact && log_compacted(db->log);
     wtxn->next->sequence = wtxn->base->sequence;
-    replaying r = {.wtxn = wtxn, .waits = !exact};
+    replaying r = {.wtxn = wtxn, .exact = exact, .waits = !exact};
     if (db->log->found.written > wtxn->base->sequence)
         r.commits = db->log->found.written - wtxn->base->sequence;
     status = log_replay(db->log, wtxn->base->sequence, wtxn->base->position,
@@ -498,7 +501,7 @@ tansu_status recovery_replay(database *db, tansu_progress progress, void *progre
     wtxn->next->sequence = log_last(db->log);
     wtxn->changed = wtxn->next->sequence != wtxn->base->sequence;
     wtxn->next->position = log_position(db->log);
-    return write_txn_commit(wtxn, TANSU_DURABILITY_PROCESS, NULL, error);
+    return write_txn_publish_replayed(wtxn, error);
 }
 
 tansu_status recovery_follow(database *db, uint64_t to, bool *reached, tansu_error *error) {
@@ -522,7 +525,7 @@ tansu_status recovery_follow(database *db, uint64_t to, bool *reached, tansu_err
         return status;
     }
     wtxn->next->position = log_position(db->log);
-    status = write_txn_commit(wtxn, TANSU_DURABILITY_PROCESS, NULL, error);
+    status = write_txn_publish_replayed(wtxn, error);
     if (status != TANSU_OK)
         log_follow_keep(db->log);
     return status;

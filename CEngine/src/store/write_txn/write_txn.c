@@ -216,18 +216,48 @@ static int64_t relocate_moved(write_txn *wtxn, log_location frame) {
     return sums[0].before + sums[0].bytes + sums[1].before + sums[1].bytes;
 }
 
+/* finish_trees -- before the transaction can be published: makes what waits in its indexes, and has
+ * the trees of dropped ones be freed with the snapshots that have them. */
+static tansu_status finish_trees(write_txn *wtxn, tansu_error *error) {
+    tansu_status status = write_txn_usable(wtxn, error);
+    if (status == TANSU_OK)
+        status = write_txn_flush(wtxn, error);
+    for (size_t i = 0; status == TANSU_OK && i < wtxn->dropped_count; i++)
+        status = tree_retire_all(wtxn->db->trees, &wtxn->dropped[i], &wtxn->retired, error);
+    return status;
+}
+
+/* publish -- makes the private snapshot the newest one, which readers get at once if it is visible,
+ * and ends the transaction. */
+static void publish(write_txn *wtxn, uint64_t number, bool visible) {
+    database *db = wtxn->db;
+    wtxn->next->sequence = number;
+    __atomic_store_n(&db->writer.next_collection, wtxn->next_collection, __ATOMIC_RELAXED);
+    __atomic_store_n(&db->writer.next_index, wtxn->next_index, __ATOMIC_RELAXED);
+    retire_forget(&wtxn->made);
+    tree_published(&wtxn->retired);
+    log_pins_release(&wtxn->pins); /* publishing may free segments */
+    snapshot_publish(db, wtxn->next, &wtxn->retired, visible);
+    write_txn_end(wtxn);
+}
+
+tansu_status write_txn_publish_replayed(write_txn *wtxn, tansu_error *error) {
+    tansu_status status = finish_trees(wtxn, error);
+    if (status == TANSU_OK && wtxn->changed)
+        publish(wtxn, wtxn->next->sequence, true);
+    else
+        write_txn_abort(wtxn);
+    return status;
+}
+
 tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint64_t *sequence,
                               tansu_error *error) {
     database *db = wtxn->db;
     if (sequence != NULL)
         *sequence = 0;
-    tansu_status status = write_txn_usable(wtxn, error);
-    if (status == TANSU_OK)
-        status = write_txn_flush(wtxn, error);
-    for (size_t i = 0; status == TANSU_OK && i < wtxn->dropped_count; i++)
-        status = tree_retire_all(db->trees, &wtxn->dropped[i], &wtxn->retired, error);
+    tansu_status status = finish_trees(wtxn, error);
     /* The index entries of documents that could not be read are not known. */
-    if (!wtxn->replay && !wtxn->ignores_read_faults)
+    if (!wtxn->ignores_read_faults)
         status = log_check(db->log, wtxn->faults, status, error);
     if (status == TANSU_OK && !wtxn->changed && wtxn->drops_declared)
         declared_indexes_forget_suspended(&db->declared);
@@ -235,40 +265,23 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
         write_txn_abort(wtxn);
         return status;
     }
-    uint64_t number = wtxn->replay ? wtxn->next->sequence : wtxn->sequence;
-    uint64_t bytes = wtxn->frame_size, records = wtxn->records;
+    const uint64_t number = wtxn->sequence, bytes = wtxn->frame_size, records = wtxn->records;
     log_location frame = 0;
     bool wait = durability == TANSU_DURABILITY_FULL && db->options.store != TANSU_STORE_MEMORY;
-    if (!wtxn->replay)
-        status = wait ? folder_check(db, error) : folder_check_often(db, error);
-    if (!wtxn->replay && status == TANSU_OK)
+    status = wait ? folder_check(db, error) : folder_check_often(db, error);
+    if (status == TANSU_OK)
         status = log_commit(db->log, number, &frame, error);
     if (status != TANSU_OK) {
         write_txn_abort(wtxn);
         return status;
     }
-    int64_t removed = (int64_t)wtxn->dropped_bytes;
-    bool sealed = false; /* a segment, by the one that the frame is in */
-    if (!wtxn->replay)
-        removed -= relocate_moved(wtxn, frame);
-    snapshot *v = wtxn->next;
-    v->sequence = number;
-    if (!wtxn->replay) {
-        v->position = log_position(db->log);
-        sealed = v->position >> 32 != wtxn->base->position >> 32;
-    }
-    __atomic_store_n(&db->writer.next_collection, wtxn->next_collection, __ATOMIC_RELAXED);
-    __atomic_store_n(&db->writer.next_index, wtxn->next_index, __ATOMIC_RELAXED);
-    retire_forget(&wtxn->made);
-    bool replay = wtxn->replay;
+    int64_t removed = (int64_t)wtxn->dropped_bytes - relocate_moved(wtxn, frame);
+    wtxn->next->position = log_position(db->log);
+    /* A segment, by the one that the frame is in. */
+    bool sealed = wtxn->next->position >> 32 != wtxn->base->position >> 32;
     if (wtxn->drops_declared)
         declared_indexes_forget_suspended(&db->declared);
-    tree_published(&wtxn->retired);
-    log_pins_release(&wtxn->pins); /* publishing may free segments */
-    snapshot_publish(db, v, &wtxn->retired, !wait);
-    write_txn_end(wtxn);
-    if (replay)
-        return TANSU_OK;
+    publish(wtxn, number, !wait);
     worker_note_commit(db, bytes, records, durability == TANSU_DURABILITY_INTERVAL);
     if (removed > 0 || sealed)
         compactor_note_commit(db, removed > 0 ? (uint64_t)removed : 0, sealed);

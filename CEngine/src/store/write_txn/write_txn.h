@@ -26,11 +26,12 @@ typedef struct write_txn_step {
     doc_ref new_ref; /* the version put, 0 for a deletion */
 } write_txn_step;
 
-/* What a transaction does with the dates of documents in collections with timestamps. */
-enum stamping {
-    STAMPING_SETS,  /* as the option says */
-    STAMPING_KEEPS, /* dates that a document has are not replaced */
-    STAMPING_COPIES /* nothing: documents are copied as they are */
+/* What a save does otherwise than the options of its collection say. */
+enum save_how {
+    SAVE_KEEPS_DATES = 1, /* dates that a document has are not replaced */
+    SAVE_NO_DATES = 2,    /* it gets none */
+    SAVE_UNTRACKED = 4,   /* the change is not noted (store/tracking) */
+    SAVE_COPY = SAVE_NO_DATES | SAVE_UNTRACKED
 };
 
 /* What the entries of documents in one index are made with. */
@@ -39,40 +40,36 @@ typedef struct entry_set {
 } entry_set;
 
 typedef struct write_txn {
+    /* What recovery has as well: a private snapshot, and what applies records to it. */
     database *db;
     snapshot *base; /* the head; not used after publishing */
     snapshot *next; /* private */
-    uint64_t sequence;
     uint64_t epoch;
-    uint64_t faults;          /* log_faults() when it began */
-    bool ignores_read_faults; /* its result does not depend on what was read of the log */
-    bool drops_declared;      /* declared_indexes_suspend() */
-    retire_list retired;      /* freed when the commit's predecessors are released */
-    retire_list made;         /* freed when the transaction is aborted */
-    log_pins pins;            /* of what it reads */
-    size_t step_count;
+    retire_list retired; /* freed when the commit's predecessors are released */
+    retire_list made;    /* freed when the transaction is aborted */
+    log_pins pins;       /* of what it reads */
     size_t dropped_count;
-    uint64_t frame_size;      /* of the log's frame, for savepoints */
-    uint64_t frame_documents; /* of these, what is dead where no document lives */
-    uint64_t dropped_bytes;   /* of the documents of dropped collections */
-    uint32_t records;
-    bool changed;
-    bool untracked;  /* what is saved is not noted as changed (store/tracking) */
-    bool keep_steps; /* savepoints are wanted */
-    bool broken;     /* a call failed half-way: the transaction can only be aborted */
-    bool replay;
-    bool several; /* in replay: what the frame has put is noted in `pending` */
-    /* in replay: locations hold exactly what has been replayed (no block store was loaded) */
-    bool exact;
-    bool lenient; /* in replay: of a log that was compacted, so that not all of history is there */
-    uint64_t passed_over; /* in replay: record ids that no record has */
     uint32_t next_collection;
     uint32_t next_index;
     index_batch *batches; /* one for each index of the collection whose entries wait */
     uint32_t batch_count;
     uint32_t batched; /* that collection; 0: no entries wait */
     size_t batched_bytes;
-    enum stamping stamping;
+    bool changed;
+    bool broken;  /* a call failed half-way: the transaction can only be aborted */
+    bool replay;  /* recovery applies what is in the log, and nothing is written */
+    bool lenient; /* in replay: of a log that was compacted, so that not all of history is there */
+    /* What only a transaction has that writes: its frame in the log, and savepoints. */
+    uint64_t sequence;
+    uint64_t faults;          /* log_faults() when it began */
+    bool ignores_read_faults; /* its result does not depend on what was read of the log */
+    bool drops_declared;      /* declared_indexes_suspend() */
+    bool keep_steps;          /* savepoints are wanted */
+    size_t step_count;
+    uint64_t frame_size;      /* of the log's frame, for savepoints */
+    uint64_t frame_documents; /* of these, what is dead where no document lives */
+    uint64_t dropped_bytes;   /* of the documents of dropped collections */
+    uint32_t records;
     /* What follows is kept from one transaction to the next (write_txn_give_back()): memory, and
      * where the last one worked. */
     pending pending;
@@ -100,6 +97,10 @@ void write_txn_discard(write_txn *wtxn);
  * for the disk, if the durability asks for it. *sequence is 0 when nothing was changed. */
 tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint64_t *sequence,
                               tansu_error *error);
+
+/* write_txn_publish_replayed -- the end of one that recovery made: publishes its snapshot, and
+ * frees it. */
+tansu_status write_txn_publish_replayed(write_txn *wtxn, tansu_error *error);
 
 /* write_txn_abort -- discards it, frees it and releases the write lock. */
 void write_txn_abort(write_txn *wtxn);
@@ -134,11 +135,13 @@ tansu_status write_txn_usable(const write_txn *wtxn, tansu_error *error);
 /* ---- Documents (write_txn_document.c) ---- */
 
 /*
- * write_txn_save -- checks and saves one document; *collection may move. `id` (may be NULL)
- * receives the `_id` as BSON {"_id": …} appended. Errors: those of tansu_save().
+ * write_txn_save -- checks and saves one document; *collection may move. `how` is of save_how. `id`
+ * (may be NULL) receives the `_id`, which is valid until the next change. Errors: those of
+ * tansu_save().
  */
 tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8_t *doc,
-                            size_t size, tansu_save_mode mode, doc_value *id, tansu_error *error);
+                            size_t size, tansu_save_mode mode, unsigned how, doc_value *id,
+                            tansu_error *error);
 
 /* write_txn_remove -- removes the document with that record id; TANSU_DONE when there is none. */
 tansu_status write_txn_remove(write_txn *wtxn, const char *collection, uint64_t rid,

@@ -317,14 +317,15 @@ static tansu_status mode_error(const collection_state *state, tansu_save_mode mo
     return TANSU_OK;
 }
 
-/* set_dates -- the document with the fields that the collection's option names. */
+/* set_dates -- the document with the fields that the collection's option names; `keeps`: those that
+ * it has are not replaced. */
 static tansu_status set_dates(write_txn *wtxn, const collection_state *state,
-                              const read_context *rctx, doc_ref old_ref, const uint8_t **doc,
-                              size_t *size, tansu_error *error) {
+                              const read_context *rctx, doc_ref old_ref, bool keeps,
+                              const uint8_t **doc, size_t *size, tansu_error *error) {
     uint32_t old_size = 0;
     const uint8_t *old = old_ref == 0 ? NULL : read_document(rctx, old_ref, &old_size);
-    if (!timestamp_fields_stamp(state->timestamps, *doc, *size, old, old_size, clock_date(),
-                                wtxn->stamping == STAMPING_KEEPS, &wtxn->stamped))
+    if (!timestamp_fields_stamp(state->timestamps, *doc, *size, old, old_size, clock_date(), keeps,
+                                &wtxn->stamped))
         return error_memory(error);
     *doc = wtxn->stamped.data;
     *size = wtxn->stamped.size;
@@ -359,16 +360,10 @@ static tansu_status note_id(write_txn *wtxn, const change_tracking *tracking, co
     uint64_t rid;
     tansu_status status =
         to == NULL ? TANSU_OK : write_txn_look_up_id(wtxn, to, &noted, &found, &rid, error);
-    if (status != TANSU_OK || found)
-        return status;
-    const enum stamping stamping = wtxn->stamping;
-    wtxn->stamping = STAMPING_COPIES;
-    wtxn->untracked = true;
-    status = write_txn_save(wtxn, tracking->to, wtxn->noted.data, wtxn->noted.size, TANSU_SAVE,
-                            NULL, error);
-    wtxn->stamping = stamping;
-    wtxn->untracked = false;
-    return status;
+    return status != TANSU_OK || found
+               ? status
+               : write_txn_save(wtxn, tracking->to, wtxn->noted.data, wtxn->noted.size, TANSU_SAVE,
+                                SAVE_COPY, NULL, error);
 }
 
 /* note_change -- notes the `_id` of a document that was saved or removed. Without steps to roll
@@ -381,7 +376,8 @@ static tansu_status note_change(write_txn *wtxn, const change_tracking *tracking
 }
 
 tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8_t *doc,
-                            size_t size, tansu_save_mode mode, doc_value *id, tansu_error *error) {
+                            size_t size, tansu_save_mode mode, unsigned how, doc_value *id,
+                            tansu_error *error) {
     collection_state *state;
     tansu_error lookup_error;
     tansu_status lookup = write_txn_collection(wtxn, collection, 0, &state, &lookup_error);
@@ -437,9 +433,10 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     uint64_t previous = 0;
     if (status == TANSU_OK && found)
         status = locations_get(state->locations, rid, &previous, error);
-    const bool dated = state->timestamps != NULL && wtxn->stamping != STAMPING_COPIES;
+    const bool dated = state->timestamps != NULL && (how & SAVE_NO_DATES) == 0;
     if (status == TANSU_OK && dated)
-        status = set_dates(wtxn, state, &v, old_ref, &doc, &size, error);
+        status =
+            set_dates(wtxn, state, &v, old_ref, (how & SAVE_KEEPS_DATES) != 0, &doc, &size, error);
     if (status != TANSU_OK)
         return status;
     if (dated)
@@ -457,7 +454,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     /* The record may have moved the frame, and what lay in it with it. */
     uint32_t old_size = 0;
     const uint8_t *old = old_ref == 0 ? NULL : read_document(&v, old_ref, &old_size);
-    const bool noted = state->tracking != NULL && !wtxn->untracked &&
+    const bool noted = state->tracking != NULL && (how & SAVE_UNTRACKED) == 0 &&
                        (old == NULL || old_size != size || memcmp(old, doc, size) != 0);
     status = apply_put(wtxn, state, doc, size, rid, old, old_size, &own, error);
     if (status != TANSU_OK) {
