@@ -44,6 +44,7 @@ struct locations {
     bool gaps_known; /* and must be, but for the gaps */
     uint64_t *gaps;  /* alternately the first chunk and the number of chunks */
     size_t gap_count;
+    uint64_t in_gaps; /* record ids */
     block_store *bs;
     tree_store *trees; /* whose memory it counts as, or NULL */
     atomic_size_t counted;
@@ -248,7 +249,7 @@ segment_usage *locations_live(const locations *p) {
 tansu_status locations_gaps_read(locations *p, const uint8_t *gaps, size_t size,
                                  tansu_error *error) {
     size_t count = size / 16;
-    uint64_t behind = 0, chunks = p->stored;
+    uint64_t behind = 0, chunks = p->stored, first = chunks;
     bool sound = size % 16 == 0;
     uint64_t *list = malloc(size + 1);
     if (list == NULL)
@@ -269,8 +270,13 @@ tansu_status locations_gaps_read(locations *p, const uint8_t *gaps, size_t size,
     }
     p->gaps = list;
     p->gap_count = count;
+    p->in_gaps = (first - chunks) * LOCATIONS_CHUNK;
     p->gaps_known = true;
     return TANSU_OK;
+}
+
+uint64_t locations_in_gaps(const locations *p) {
+    return p->in_gaps;
 }
 
 /* gap_end -- the end of the gap that a chunk is in; 0 when it is in none. */

@@ -81,6 +81,9 @@ void locations_count(locations *p, tree_store *trees, size_t more);
 tansu_status locations_gaps_read(locations *p, const uint8_t *gaps, size_t size,
                                  tansu_error *error);
 
+/* locations_in_gaps -- how many record ids are in the gaps that were read, which scans skip. */
+uint64_t locations_in_gaps(const locations *p);
+
 /* locations_get -- the location of a record id, 0 when it was never stored (or is out of range).
  * Any thread. Errors: IO, CORRUPT, MEMORY (loading a chunk). */
 tansu_status locations_get(locations *p, uint64_t rid, uint64_t *location, tansu_error *error);

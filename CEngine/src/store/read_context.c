@@ -389,13 +389,28 @@ static inline void scan_prefetch(const table_scan *scan, log_location location) 
         prefetch_lines(bytes, 0);
 }
 
+/* scan_words -- has `words` be those of the next record id; NULL when none of those up to `end` has
+ * a location, nor will get one in the transaction that it is prepared for. */
+static tansu_status scan_words(table_scan *scan, tansu_error *error) {
+    if (scan->rid < scan->end)
+        return TANSU_OK;
+    scan->first = scan->rid;
+    return locations_words(scan->collection->locations, scan->rid, &scan->words, &scan->end, error);
+}
+
 /* scan_pending -- one step in a write transaction that has changed documents. */
 static tansu_status scan_pending(table_scan *scan, uint64_t *rid, doc_ref *ref, const uint8_t **doc,
                                  uint32_t *size, tansu_error *error) {
     while (scan->rid < scan->collection->next_rid) {
+        tansu_status status = scan_words(scan, error);
+        if (status != TANSU_OK)
+            return status;
+        if (scan->words == NULL) {
+            scan->rid = scan->end;
+            continue;
+        }
         uint64_t number = scan->rid++;
-        tansu_status status =
-            read_find_document(scan->rctx, scan->collection, number, ref, doc, size, error);
+        status = read_find_document(scan->rctx, scan->collection, number, ref, doc, size, error);
         if (status == TANSU_DONE)
             continue;
         *rid = number;
@@ -412,13 +427,9 @@ tansu_status table_scan_next(table_scan *scan, uint64_t *rid, doc_ref *ref, cons
     uint64_t end = scan->collection->next_rid;
     while (scan->rid < end) {
         uint64_t number = scan->rid;
-        if (number >= scan->end) {
-            tansu_status status = locations_words(scan->collection->locations, number, &scan->words,
-                                                  &scan->end, error);
-            if (status != TANSU_OK)
-                return status;
-            scan->first = number;
-        }
+        tansu_status status = scan_words(scan, error);
+        if (status != TANSU_OK)
+            return status;
         if (scan->words == NULL) {
             scan->rid = scan->end;
             continue;

@@ -21,7 +21,9 @@ extension RevisionStore {
     func followBatch() throws -> Bool {
         isSettled = try isFollowed()
         if isSettled { return true }
-        let ids = try changes.find(hints: ["$max": BSONValue(Self.followedBatch)]).all().compactMap { $0["_id"] }
+        // By the index: a scan of the collection passes what was removed from it and not compacted yet.
+        let hints: BSONDocument = ["$orderby": ["_id": 1], "$max": BSONValue(Self.followedBatch)]
+        let ids = try changes.find(hints: hints).all().compactMap { $0["_id"] }
         if !ids.isEmpty {
             try follow(ids)
             try remove(ids, changes)

@@ -15,8 +15,9 @@
 
 /* Rough nanoseconds on the machine of docs/architecture.md; only their ratios matter. */
 #define COST_SCAN_DOCUMENT 70.0
-#define COST_FETCH 110.0     /* in record id order, nearly sequential in the log */
-#define COST_FETCH_FAR 180.0 /* in key order */
+#define COST_SCAN_REMOVED 3.0 /* a record id whose document was removed */
+#define COST_FETCH 110.0      /* in record id order, nearly sequential in the log */
+#define COST_FETCH_FAR 180.0  /* in key order */
 #define COST_SEEK 300.0
 #define COST_WILDCARD 20.0 /* longer keys: an index on the path itself is preferred */
 #define COST_KEY 4.0
@@ -69,6 +70,16 @@ static double streamed_cost(const plan *c, double rows, bool fetched) {
            rows * (key + (fetched ? COST_FETCH_FAR : 0));
 }
 
+/* scan_cost -- reading the collection from its beginning. A queue consists of few documents behind
+ * many that were removed. */
+static double scan_cost(const planner *p, bool sorted_later) {
+    const collection_state *c = p->collection;
+    uint64_t passed = c->count + locations_in_gaps(c->locations);
+    uint64_t removed = c->next_rid > passed ? c->next_rid - passed : 0;
+    return COST_SCAN_DOCUMENT * examined(p, (double)c->count, sorted_later) +
+           COST_SCAN_REMOVED * (double)removed;
+}
+
 /* cost_of -- the cost of a candidate, given p->matches. */
 static double cost_of(const planner *p, const plan *c) {
     bool sorted_later = c->sort == PLAN_SORT_MEMORY;
@@ -79,9 +90,8 @@ static double cost_of(const planner *p, const plan *c) {
         return 0;
     cost += project_cost(p, c, examined(p, (double)p->matches, false));
     if (c->kind == PLAN_SCAN) {
-        double documents = (double)p->collection->count;
         bool counted = p->purpose == PLAN_COUNT && c->exact;
-        return counted ? 0 : cost + COST_SCAN_DOCUMENT * examined(p, documents, sorted_later);
+        return counted ? 0 : cost + scan_cost(p, sorted_later);
     }
     for (uint32_t i = 0; i < c->access_count; i++) {
         const access_path *a = c->accesses[i];
@@ -163,7 +173,7 @@ static tansu_status consider_access(planner *p, access_path *a, bool named) {
     tansu_status status = plan_covering(p, a, &covered);
     if (status != TANSU_OK)
         return status;
-    index_order order;
+    index_order order = {0};
     bool ordered = plan_order(p, a, &order), sorted = p->order_count == 0;
     bool selective = a->bound_paths != 0 || a->subset;
     if (!selective && !ordered && !named && !(covered && sorted))
