@@ -177,8 +177,8 @@ static tansu_status take_lines(load *l, tansu_error *error) {
     tansu_status status = TANSU_OK;
     uint64_t reported = 0;
     while (status == TANSU_OK) {
-        const char *text;
-        size_t size;
+        const char *text = NULL;
+        size_t size = 0;
         status = lines_next(&l->lines, &text, &size, error);
         if (status == TANSU_OK)
             status = take_line(l, text, size, error);

@@ -458,7 +458,7 @@ tansu_status command_stats(command *c, tansu_error *error) {
 
 /* command_refresh -- goes to the newest commit that another process made. */
 tansu_status command_refresh(command *c, tansu_error *error) {
-    int changed;
+    int changed = 0;
     uint64_t sequence;
     tansu_status status = tansu_refresh(c->db, &changed, &sequence, error);
     if (status != TANSU_OK)

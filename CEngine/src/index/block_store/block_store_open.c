@@ -182,7 +182,7 @@ static tansu_status load_pool(block_store *bs, tansu_error *error) {
 
 /* load -- everything that is kept in memory, of a file that is not empty. */
 static tansu_status load(block_store *bs, bool lost, tansu_error *error) {
-    block_store_head head;
+    block_store_head head = {0};
     tansu_status status = load_head(bs, &head, error);
     if (status == TANSU_OK && lost && !head.in_session)
         return error_set(error, TANSU_E_CORRUPT, bs->path,

@@ -35,7 +35,7 @@ void blocks_count(tree_store *store, int64_t memory, int64_t dirty) {
         atomic_fetch_add_explicit(&store->dirty, (uint64_t)dirty, memory_order_relaxed);
 }
 
-/* spare_take -- a content of BLOCK_BYTES that was freed, or NULL. */
+/* spare_take -- a content of TREE_BLOCK_BYTES that was freed, or NULL. */
 static tree_content *spare_take(tree_store *store) {
     for (uint32_t i = 0; i < SPARE_CONTENTS; i++) {
         if (atomic_load_explicit(&store->spare[i], memory_order_relaxed) == NULL)
@@ -48,7 +48,7 @@ static tree_content *spare_take(tree_store *store) {
     return NULL;
 }
 
-/* spare_keep -- keeps a freed content of BLOCK_BYTES; false when enough are kept. */
+/* spare_keep -- keeps a freed content of TREE_BLOCK_BYTES; false when enough are kept. */
 static bool spare_keep(tree_store *store, tree_content *content) {
     for (uint32_t i = 0; i < SPARE_CONTENTS; i++) {
         tree_content *none = NULL;
@@ -63,11 +63,11 @@ static bool spare_keep(tree_store *store, tree_content *content) {
 /* content_new -- memory for a content whose page begins at `page_at`. */
 static tree_content *content_new(tree_store *store, size_t page_at, uint64_t page_bytes) {
     uint64_t bytes = page_at + page_bytes;
-    if (bytes <= BLOCK_BYTES)
-        bytes = BLOCK_BYTES;
+    if (bytes <= TREE_BLOCK_BYTES)
+        bytes = TREE_BLOCK_BYTES;
     if (bytes > UINT32_MAX)
         return NULL;
-    tree_content *content = bytes == BLOCK_BYTES ? spare_take(store) : NULL;
+    tree_content *content = bytes == TREE_BLOCK_BYTES ? spare_take(store) : NULL;
     if (content != NULL)
         return content;
     content = malloc(bytes);
@@ -105,7 +105,7 @@ static void content_discard(tree_content *content) {
 
 /* content_free -- fine on NULL. */
 void content_free(tree_store *store, tree_content *content) {
-    if (!HEAP_KEEPS || content == NULL || content->bytes != BLOCK_BYTES ||
+    if (!HEAP_KEEPS || content == NULL || content->bytes != TREE_BLOCK_BYTES ||
         !spare_keep(store, content))
         content_discard(content);
 }

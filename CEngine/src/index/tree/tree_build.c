@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 /* Space that is left in each block for later insertions: a tenth. */
-#define BUILD_LEAF (BLOCK_BYTES - BLOCK_BYTES / 10 - (uint64_t)offsetof(tree_leaf, page))
+#define BUILD_LEAF (TREE_BLOCK_BYTES - TREE_BLOCK_BYTES / 10 - (uint64_t)offsetof(tree_leaf, page))
 #define BUILD_INNER (INNER_MAX - INNER_MAX / 10)
 /* A leaf of that many bytes has fewer entries than this, each having a slot and a length. */
-#define BUILD_REFS (BLOCK_BYTES / 9)
+#define BUILD_REFS (TREE_BLOCK_BYTES / 9)
 
 /* The inner block of one level that is being filled. */
 typedef struct build_level {

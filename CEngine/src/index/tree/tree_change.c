@@ -192,7 +192,7 @@ static tansu_status edit_simple(tree_change *change, tree_block *block, tree_inn
         bytes += sizeof(tree_slot) + page_entry_size(edit->separator_size);
     tree_content *content;
     if ((!added || page_fits_prefix(&inner->keys, edit->separator, edit->separator_size)) &&
-        (bytes + offsetof(tree_inner, keys) <= BLOCK_BYTES || inner->keys.dead == 0)) {
+        (bytes + offsetof(tree_inner, keys) <= TREE_BLOCK_BYTES || inner->keys.dead == 0)) {
         content = content_inner(store, bytes);
         if (content == NULL)
             return error_memory(error);
@@ -335,7 +335,7 @@ tansu_status edit_up(tree_change *change, tree_block **root, tansu_error *error)
 /* leaf_too_large -- the header of the leaf counts, too. */
 bool leaf_too_large(uint64_t page_bytes, uint32_t count) {
     uint64_t bytes = page_bytes + offsetof(tree_leaf, page);
-    return (bytes > BLOCK_BYTES && count > 4) || (bytes > LEAF_LARGE && count > 1);
+    return (bytes > TREE_BLOCK_BYTES && count > 4) || (bytes > LEAF_LARGE && count > 1);
 }
 
 /* split_point -- how many of the entries go to the left: half of the bytes, and at least one to
@@ -484,7 +484,7 @@ static tansu_status insert_leaf(tree_change *change, const uint8_t *key, size_t 
         if (large && slot == page->count)
             return leaf_appended(change, block, page, key, size, error);
         uint64_t bytes = (uint64_t)page_front(page) + page->heap + more;
-        if (!large && (bytes + offsetof(tree_leaf, page) <= BLOCK_BYTES || page->dead == 0)) {
+        if (!large && (bytes + offsetof(tree_leaf, page) <= TREE_BLOCK_BYTES || page->dead == 0)) {
             tree_content *content = leaf_copied(change->writer->store, page, slot, key, size);
             tree_block *copy = content == NULL ? NULL : change_block(change, block, content);
             if (copy == NULL)
@@ -571,8 +571,8 @@ tansu_status tree_insert(tree_writer *writer, tree *t, const uint8_t *key, size_
 
 /* Leaves with less than this, after an entry was removed, are joined with a neighbour; both
  * together may have up to LEAF_JOINED, so that the next insertions do not split them again. */
-#define LEAF_SPARSE (BLOCK_BYTES / 4)
-#define LEAF_JOINED (BLOCK_BYTES * 3 / 4)
+#define LEAF_SPARSE (TREE_BLOCK_BYTES / 4)
+#define LEAF_JOINED (TREE_BLOCK_BYTES * 3 / 4)
 
 /* join -- joins the leaf at the path's end, without its entry, with its neighbour `sibling`;
  * *joined NULL when they do not fit in one. */

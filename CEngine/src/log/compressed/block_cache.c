@@ -40,7 +40,7 @@ bool block_checked(const block_slot *slot) {
     return (__atomic_load_n(&slot->state, __ATOMIC_RELAXED) & CHECKED) != 0;
 }
 
-void block_unpin(block_slot *slot) {
+void block_slot_unpin(block_slot *slot) {
     __atomic_fetch_sub(&slot->state, 1, __ATOMIC_RELEASE);
 }
 

@@ -193,7 +193,7 @@ static const uint8_t *load(const compressed_segment *s, uint32_t block) {
 
 static void unpin(log_pins *pins, uint32_t i) {
     if (pins->at[i].segment != NULL)
-        block_unpin(&pins->at[i].segment->slots[pins->at[i].block]);
+        block_slot_unpin(&pins->at[i].segment->slots[pins->at[i].block]);
     pins->at[i].segment = NULL;
 }
 

@@ -66,8 +66,8 @@ const uint8_t *block_pin(block_slot *slot);
 /* block_checked -- whether the block was in the cache before. */
 bool block_checked(const block_slot *slot);
 
-/* block_unpin -- ends a pin. */
-void block_unpin(block_slot *slot);
+/* block_slot_unpin -- ends a pin. */
+void block_slot_unpin(block_slot *slot);
 
 /* block_add -- puts the bytes (from malloc()) of a block into the cache and pins it; evicts others.
  * Returns the bytes, which may be those that another thread has added. NULL when memory is

@@ -394,7 +394,7 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
         .type = (uint8_t)type, .flags = flags, .where = record_where(collection, rid)};
     uint32_t front = record_front(&header);
     uint64_t total = front + align8(size);
-    uint8_t *room;
+    uint8_t *room = NULL;
     wtxn->db->log->urgent = gives_back(type);
     status = log_append(wtxn->db->log, total, at, &room, error);
     wtxn->db->log->urgent = false;

@@ -90,7 +90,7 @@ tansu_status write_txn_add_collection(write_txn *wtxn, uint32_t id, const char *
                          "Collection \"%s\" exists; choose another name", name);
     if (!retire_reserve(&wtxn->made, 2) || !stored_catalog_reserve(wtxn->db, id))
         return error_memory(error);
-    collection_state *state;
+    collection_state *state = NULL;
     tansu_status status = collection_new(id, name, local, wtxn->db->bs, wtxn->epoch, &state, error);
     if (status != TANSU_OK)
         return status;
