@@ -3,6 +3,7 @@
  */
 #include "support/calls/call.h"
 #include "support/calls/document_of.h"
+#include "support/calls/query_calls.h"
 #include "support/check.h"
 
 #include <stdio.h>
@@ -153,6 +154,28 @@ static void refuses_invalid_schemas(void) {
     CHECK_INT(2, call_error.offset);
 }
 
+/* refused_bson -- the same of a schema that the engine's JSON cannot have. */
+static void refused_bson(const char *json, const char *context) {
+    tansu_schema *s;
+    bson_t *schema = bson_from_text(json);
+    CHECK_STATUS(TANSU_E_INVALID_QUERY, tansu_schema_new(document_of(schema), &s, &call_error));
+    CHECK(s == NULL);
+    CHECK_TEXT(context, call_error.context);
+    bson_destroy(schema);
+}
+
+/* Otherwise one of the two would hold. */
+static void refuses_keywords_given_twice(void) {
+    refused_bson("{'minimum':1,'minimum':2}", "minimum");
+    refused_bson("{'properties':{'a':{}},'title':'','properties':{'b':{}}}", "properties");
+    refused_bson("{'additionalProperties':{},'additionalProperties':false}",
+                 "additionalProperties");
+    refused_bson("{'maximum':1,'exclusiveMaximum':false,'exclusiveMaximum':true}",
+                 "exclusiveMaximum");
+    refused_bson("{'not':{'title':'a','title':'b'}}", "not.title");
+    refused_bson("{'properties':{'a':{'type':'string'},'a':{}}}", "properties.a");
+}
+
 static void takes_large_arrays(void) {
     size_t room = 20 * 100000, at = 0;
     char *text = malloc(room);
@@ -172,6 +195,7 @@ int main(void) {
     RUN(alternatives);
     RUN(limits_violations);
     RUN(refuses_invalid_schemas);
+    RUN(refuses_keywords_given_twice);
     RUN(takes_large_arrays);
     return check_finish();
 }

@@ -195,6 +195,12 @@ static tansu_status parse_enum(parser *p, const keyword *k, schema_rule *r) {
     return keep_text(p, &k->at->value, r);
 }
 
+/* property_fault -- INVALID_QUERY at a field of `properties`. */
+static tansu_status property_fault(parser *p, const char *name, const char *what) {
+    return enter(p, name) ? fault(p, "the property \"%.64s\" %s", name, what)
+                          : error_memory(p->error);
+}
+
 /* add_properties -- the schemas of `properties`; the path is that of the schema around it. */
 static tansu_status add_properties(parser *p, const doc_value *list, schema_rule *r) {
     doc_iter iter;
@@ -206,10 +212,10 @@ static tansu_status add_properties(parser *p, const doc_value *list, schema_rule
         schema_name *name;
         bool added;
         if (iter.value.type != DOC_DOCUMENT)
-            return enter(p, iter.key)
-                       ? fault(p, "the property \"%.64s\" must be a schema", iter.key)
-                       : error_memory(p->error);
+            return property_fault(p, iter.key, "must be a schema");
         tansu_status status = add_name(p, r, iter.key, iter.key_size, &name, &added);
+        if (status == TANSU_OK && !added)
+            return property_fault(p, iter.key, "is given twice; remove one of them");
         if (status == TANSU_OK)
             status = node_at(p, iter.key, &iter.value, &name->node);
         if (status != TANSU_OK)
@@ -370,6 +376,13 @@ static tansu_status operand_parse(parser *p, const keyword *k, schema_rule *r, b
     }
 }
 
+/* is_repeated -- whether the schema has the keyword before this one, too. */
+static bool is_repeated(const keyword *k) {
+    doc_value first;
+    doc_find(k->schema->data, k->schema->size, k->at->key, k->at->key_size, &first);
+    return first.data != k->at->value.data;
+}
+
 /* rule_parse -- adds the rule of a keyword, if it has one, and moves *last to its end. */
 static tansu_status rule_parse(parser *p, const keyword *k, schema_rule ***last) {
     size_t i = 0, count = sizeof keywords / sizeof keywords[0];
@@ -377,6 +390,8 @@ static tansu_status rule_parse(parser *p, const keyword *k, schema_rule ***last)
         i++;
     if (i == count)
         return fault(p, "the keyword \"%.64s\" is unknown", k->at->key);
+    if (is_repeated(k))
+        return fault(p, "the keyword \"%s\" is given twice; remove one of them", k->at->key);
     if (keywords[i].kind == NO_RULE)
         return parse_text(p, k);
     schema_rule *r = arena_alloc(&p->schema->memory, sizeof *r);
