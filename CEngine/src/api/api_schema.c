@@ -21,7 +21,9 @@ tansu_status tansu_schema_new(tansu_document document, tansu_schema **result, ta
     tansu_schema *s = calloc(1, sizeof *s);
     if (s == NULL)
         return error_memory(error);
-    status = schema_compile(document.data, document.size, &s->compiled, error);
+    doc_value value = {document.data, (uint32_t)document.size, DOC_DOCUMENT};
+    schema_unwrap(&value);
+    status = schema_compile(value.data, value.size, &s->compiled, error);
     if (status != TANSU_OK) {
         free(s);
         return status;

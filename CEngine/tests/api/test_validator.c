@@ -176,6 +176,7 @@ static void bad_schemas_are_refused(void) {
         {"{'validator': 1}", "validator"},
         {"{'validator': {'minimum': 'x'}}", "minimum"},
         {"{'validator': {'properties': {'a': {'what': 1}}}}", "properties.a.what"},
+        {"{'validator': {'$jsonSchema': {'$jsonSchema': " SCHEMA "}}}", "$jsonSchema"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK_INT(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "new", bad[i][0]));

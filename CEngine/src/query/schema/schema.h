@@ -10,9 +10,12 @@
 /* A compiled schema. Immutable: any number of threads may use it. */
 typedef struct schema schema;
 
-/* schema_compile -- compiles a valid BSON document, the schema or {"$jsonSchema": schema}, which it
- * copies. Errors: INVALID_QUERY (the context is the keyword's path, such as
- * "properties.age.minimum"), TOO_LARGE, MEMORY. */
+/* schema_unwrap -- {"$jsonSchema": schema} becomes the schema; any other document stays. */
+void schema_unwrap(doc_value *value);
+
+/* schema_compile -- compiles a schema, a valid BSON document, which it copies. Errors:
+ * INVALID_QUERY (the context is the keyword's path, such as "properties.age.minimum"), TOO_LARGE,
+ * MEMORY. */
 tansu_status schema_compile(const uint8_t *doc, size_t size, schema **result, tansu_error *error);
 
 /* schema_free -- NULL is allowed. */

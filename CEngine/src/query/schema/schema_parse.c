@@ -429,22 +429,11 @@ static tansu_status node_parse(parser *p, const doc_value *value, schema_node **
 
 /* ---- The whole ---- */
 
-/* unwrap -- the schema in {"$jsonSchema": schema}, or the document itself. */
-static void unwrap(doc_value *value) {
-    doc_iter iter;
-    doc_iter_value(&iter, value);
-    if (!doc_iter_next(&iter) || strcmp(iter.key, "$jsonSchema") != 0 ||
-        iter.value.type != DOC_DOCUMENT || iter.next != iter.end)
-        return;
-    *value = iter.value;
-}
-
 /* parse -- into a schema that has its memory. */
 static tansu_status parse(schema *s, const uint8_t *doc, size_t size, tansu_error *error) {
     doc_value value = {arena_copy(&s->memory, doc, size), (uint32_t)size, DOC_DOCUMENT};
     if (!value.data)
         return error_memory(error);
-    unwrap(&value);
     parser p = {.schema = s, .error = error};
     tansu_status status = node_parse(&p, &value, &s->root);
     buffer_free(&p.path);
@@ -454,6 +443,15 @@ static tansu_status parse(schema *s, const uint8_t *doc, size_t size, tansu_erro
                          "The schema takes more than %zu bytes of memory; simplify it",
                          QUERY_MEMORY);
     return status;
+}
+
+void schema_unwrap(doc_value *value) {
+    doc_iter iter;
+    doc_iter_value(&iter, value);
+    if (!doc_iter_next(&iter) || strcmp(iter.key, "$jsonSchema") != 0 ||
+        iter.value.type != DOC_DOCUMENT || iter.next != iter.end)
+        return;
+    *value = iter.value;
 }
 
 tansu_status schema_compile(const uint8_t *doc, size_t size, schema **result, tansu_error *error) {
