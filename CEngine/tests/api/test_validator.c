@@ -282,6 +282,42 @@ static void a_failed_allocation_leaves_all_or_nothing(void) {
     }
 }
 
+static void a_refused_save_may_lack_memory(void) {
+    if (!fault_has_memory()) {
+        check_skip("allocations cannot be made to fail here");
+        return;
+    }
+    bool met = true;
+    for (unsigned nth = 1; met; nth++) {
+        tansu_db *db = validated();
+        char before[400];
+        snprintf(before, sizeof before, "%s", documents(db));
+        /* The call, and the same in a transaction that has changed something before. */
+        bson_t *doc = bson_from_text("{'_id': 1, 'n': -1, 'r': 2}");
+        tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+        CHECK_OK(call_save(db, txn, "c", TANSU_SAVE, "{'_id': 9, 'n': 9}"), &call_error);
+        fault_start(FAULT_MEMORY, nth, false, 0);
+        tansu_status within = call_save_bson(db, txn, "c", TANSU_SAVE, doc);
+        met = fault_occurred();
+        fault_stop();
+        CHECK(within == TANSU_E_INVALID_DOCUMENT || (met && within == TANSU_E_MEMORY));
+        CHECK_INT(3, call_count(db, txn, "c", "{}"));
+        tansu_txn_abort(txn);
+        fault_start(FAULT_MEMORY, nth, false, 0);
+        tansu_status alone = call_save_bson(db, NULL, "c", TANSU_SAVE, doc);
+        bool failed = fault_occurred();
+        fault_stop();
+        met = met || failed;
+        CHECK(alone == TANSU_E_INVALID_DOCUMENT || (failed && alone == TANSU_E_MEMORY));
+        CHECK_TEXT(before, documents(db));
+        check_violation(by_save(db, NULL), "n: minimum", 0);
+        CHECK_OK(call_save_bson(db, NULL, "d", TANSU_SAVE, doc), &call_error);
+        CHECK(maintenance_clean(db));
+        bson_destroy(doc);
+        call_close(db);
+    }
+}
+
 int main(void) {
     RUN(every_way_of_writing_is_checked);
     RUN(the_offset_names_the_document);
@@ -293,5 +329,6 @@ int main(void) {
     RUN(a_transaction_may_set_it);
     RUN(it_goes_with_its_collection);
     RUN(a_failed_allocation_leaves_all_or_nothing);
+    RUN(a_refused_save_may_lack_memory);
     return check_finish();
 }
