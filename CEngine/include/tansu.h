@@ -887,7 +887,8 @@ typedef struct tansu_schema tansu_schema;
  * documents required, properties, additionalProperties, minProperties, maxProperties; of numbers
  * minimum, maximum, exclusiveMinimum, exclusiveMaximum; of strings minLength, maxLength (in Unicode
  * scalars), pattern; of arrays items, minItems, maxItems, uniqueItems; and allOf, anyOf, oneOf, not,
- * title, description. Any other is an error. A keyword for one type does not constrain others.
+ * title, description. Any other is an error, as is one that is given twice. A keyword for one type
+ * does not constrain others. additionalProperties never excludes the `_id` of the whole document.
  * Errors: INVALID_BSON, INVALID_QUERY (error->context is the keyword's path, such as
  * "properties.age.minimum"; of an invalid pattern error->offset is the byte), TOO_LARGE, MEMORY.
  */
@@ -897,7 +898,9 @@ TANSU_API tansu_status tansu_schema_new(tansu_document schema, tansu_schema **re
 /*
  * Replaces *violations by {"violations": [{"path": text, "rule": text, "message": text}, ...]}, at
  * most `limit` of them (0: all), in the order of the schema's keywords; empty when the document is
- * valid. `path` is dotted, and empty for the whole document; `rule` is the keyword.
+ * valid. properties and additionalProperties are checked together, where the first of them stands, in
+ * the order of the document's fields. `path` is dotted, and empty for the whole document; `rule` is
+ * the keyword.
  * Errors: INVALID_BSON, INVALID_QUERY (a pattern needs more steps than one match may take),
  * TOO_LARGE (over 256 MiB), MEMORY.
  */
