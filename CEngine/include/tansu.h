@@ -645,10 +645,10 @@ TANSU_API tansu_status tansu_savepoint_roll_back(tansu_txn *txn, tansu_error *er
  *   When it is set, all documents that are there have to satisfy it.
  *
  * All but `local` are also changed when the collection exists.
- * Errors: INVALID_NAME, INVALID_QUERY (an unknown option, an invalid reference or
- * schema), INVALID_DOCUMENT (a document violates the validator), EXISTS (with
- * another value of "local"), UNSUPPORTED (the library was built without LZ4), INVALID_STATE (an
- * option of an existing collection is changed in a savepoint), and a commit's.
+ * Errors: INVALID_NAME, INVALID_QUERY (an option that is unknown or given twice, an invalid
+ * reference or schema), INVALID_DOCUMENT (a document violates the validator), EXISTS (with another
+ * value of "local"), UNSUPPORTED (the library was built without LZ4), INVALID_STATE (an option of an
+ * existing collection is changed in a savepoint), and a commit's.
  */
 TANSU_API tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *name,
                                                tansu_document options, tansu_error *error);

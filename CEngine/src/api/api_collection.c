@@ -44,7 +44,6 @@ static tansu_status read_option(collection_options_read *o, const doc_iter *iter
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (strcmp(iter->key, collection_options[i].name) != 0)
             continue;
-        free_option(o, i);
         o->sets[i] = true;
         return collection_options[i].parse(&iter->value, &o->options[i], error);
     }
@@ -62,6 +61,17 @@ static tansu_status read_option(collection_options_read *o, const doc_iter *iter
                            "The collection option \"compression\" must be \"lz4\" or \"none\"");
 }
 
+/* check_once -- errors: INVALID_QUERY (an option is given twice). */
+static tansu_status check_once(tansu_document options, const doc_iter *at, tansu_error *error) {
+    doc_value first;
+    doc_find(options.data, options.size, at->key, at->key_size, &first);
+    return first.data == at->value.data
+               ? TANSU_OK
+               : error_set(error, TANSU_E_INVALID_QUERY, at->key,
+                           "The collection option \"%s\" is given twice; remove one of them",
+                           at->key);
+}
+
 /* read_options -- reads {local: bool, compression: text, references: array, ...}. The objects are the
  * caller's, also after an error. */
 static tansu_status read_options(tansu_document options, collection_options_read *o,
@@ -72,8 +82,11 @@ static tansu_status read_options(tansu_document options, collection_options_read
         return status;
     doc_iter iter;
     for (doc_iter_init(&iter, options.data, options.size);
-         status == TANSU_OK && doc_iter_next(&iter);)
-        status = read_option(o, &iter, error);
+         status == TANSU_OK && doc_iter_next(&iter);) {
+        status = check_once(options, &iter, error);
+        if (status == TANSU_OK)
+            status = read_option(o, &iter, error);
+    }
     bool others = o->compresses;
     for (int i = 0; i < OPTION_COUNT; i++)
         others = others || o->sets[i];

@@ -60,6 +60,13 @@ static void ensure_creates_once(void) {
     CHECK_TEXT("locale", call_error.context);
     CHECK_STATUS(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "c", "{'local': 'yes'}"));
     /* A number stands for true or false, as everywhere. */
+    static const char *const twice[] = {
+        "{'local': false, 'local': true}", "{'compression': 'none', 'compression': 'none'}",
+        "{'validator': {'required': ['a']}, 'local': false, 'validator': false}"};
+    for (size_t i = 0; i < sizeof twice / sizeof *twice; i++) {
+        CHECK_STATUS(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "c", twice[i]));
+        CHECK(strstr(call_error.message, "is given twice") != NULL);
+    }
     CHECK_OK(call_ensure(db, NULL, "c", "{'local': 0}"), &call_error);
     CHECK_STATUS(TANSU_E_EXISTS, call_ensure(db, NULL, "c", "{'local': 1}"));
     CHECK_STATUS(TANSU_E_INVALID_NAME, call_ensure(db, NULL, "", NULL));
