@@ -302,14 +302,14 @@ static void leaves_operators_alone(void) {
 }
 
 /* has_long_decimal -- whether libbson wrote a decimal of more than 34 digits, which it does for
- * coefficients that are too large for the format (IEEE 754 has them be zero) and then can't
- * read. */
+ * coefficients that are too large for the format (IEEE 754 has them be zero). Of a negative one it
+ * cuts the 35th off. */
 static bool has_long_decimal(const char *json) {
     static const char head[] = "\"$numberDecimal\" : \"";
     for (const char *p = json; (p = strstr(p, head)) != NULL;) {
         p += sizeof head - 1;
+        size_t digits = *p == '-';
         p += strspn(p, "-0.");
-        size_t digits = 0;
         for (; *p != '"' && *p != 'E'; p++)
             digits += *p != '.';
         if (digits > 34)

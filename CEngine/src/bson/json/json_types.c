@@ -4,12 +4,12 @@
  * The parser has written such an object as a document, from which the value is made. All members of
  * the type must be present, once, in any order, and no others.
  */
+#include "bson/decimal_text.h"
 #include "bson/json/json_internal.h"
 #include "bson/object_id.h"
 
 #include "util/buffer.h"
 
-#include <bson/bson.h>
 #include <math.h>
 
 /* The value, and what it is made from. */
@@ -145,16 +145,13 @@ static const char *make_double(wrapped *w) {
 /* make_decimal -- {"$numberDecimal": "…"}. */
 static const char *make_decimal(wrapped *w) {
     size_t size;
-    bson_decimal128_t decimal;
+    uint8_t bytes[16];
     if (w->first.type != DOC_STRING)
         return "a number in quotes is expected";
     const char *text = doc_string(&w->first, &size);
-    /* A length of 0 is rejected here: libbson reads past it. */
-    if (size == 0 || size > 8192 || strlen(text) != size ||
-        !bson_decimal128_from_string_w_len(text, (int)size, &decimal))
+    if (!decimal_text_read(text, size, bytes))
         return "use a number that fits a decimal128";
-    put_number(w, decimal.low, 8);
-    return put_number(w, decimal.high, 8);
+    return put(w, bytes, sizeof bytes);
 }
 
 /* base64_digit -- its value, or -1. */

@@ -4,14 +4,13 @@
  * Relaxed text has numbers as numbers and times of the years 1970 to 9999 as RFC 3339; canonical
  * text names the type of every value that plain JSON cannot express.
  */
-#include "bson/decimal.h"
+#include "bson/decimal_text.h"
 #include "bson/json/json.h"
 #include "bson/json/json_internal.h"
 #include "bson/value_internal.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
-#include <bson/bson.h>
 #include <math.h>
 
 /* What is deeper than this is empty. The engine's own documents, such as those of explain, may have
@@ -92,17 +91,10 @@ static bool put_double(tansu_buffer *text, double number, bool canonical) {
            put(text, "\"}");
 }
 
-/* put_decimal -- a decimal128. A coefficient that is too large for the format is zero by IEEE 754,
- * but libbson may write it with more digits than it can read: then a zero is written. */
+/* put_decimal -- a decimal128. */
 static bool put_decimal(tansu_buffer *text, const uint8_t *bytes) {
-    char digits[BSON_DECIMAL128_STRING];
-    bson_decimal128_t readable, decimal = {.low = load_u64(bytes), .high = load_u64(bytes + 8)};
-    bson_decimal128_to_string(&decimal, digits);
-    if (decimal_is_zero(bytes) && !bson_decimal128_from_string(digits, &readable)) {
-        decimal.low = 0;
-        decimal.high &= ~(((uint64_t)1 << 49) - 1); /* sign and exponent stay */
-        bson_decimal128_to_string(&decimal, digits);
-    }
+    char digits[DECIMAL_TEXT_SIZE];
+    decimal_text_write(bytes, digits);
     return put(text, "{\"$numberDecimal\": \"") && put(text, digits) && put(text, "\"}");
 }
 
