@@ -1,14 +1,11 @@
 /*
- * bson/case_fold.c -- Unicode case folding with utf8proc.
+ * bson/case_fold.c -- Unicode case folding of text.
  */
 #include "bson/case_fold.h"
 
+#include "bson/case_foldings.h"
 #include "bson/writer.h"
-
-#include <utf8proc.h>
-
-/* The most characters in the folding of one. */
-#define FOLD_MOST 8
+#include "util/utf8.h"
 
 /* fold_ascii -- appends the leading ASCII bytes in lower case and returns their number. The buffer
  * must have the capacity. */
@@ -24,24 +21,17 @@ static size_t fold_ascii(tansu_buffer *out, const char *text, size_t size) {
 /* fold_character -- appends the folding of the character at `text` and returns the size of the
  * character; 0 when memory is exhausted. */
 static size_t fold_character(tansu_buffer *out, const char *text, size_t size) {
-    utf8proc_int32_t character, folded[FOLD_MOST];
-    int boundary = 0;
-    utf8proc_ssize_t step =
-        utf8proc_iterate((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)size, &character);
-    utf8proc_ssize_t count = step <= 0 ? -1
-                                       : utf8proc_decompose_char(character, folded, FOLD_MOST,
-                                                                 UTF8PROC_CASEFOLD, &boundary);
-    if (count < 0 || count > FOLD_MOST) {
-        size_t taken = step <= 0 ? 1 : (size_t)step;
+    uint32_t character, folded[CASE_FOLDING_MOST];
+    uint8_t bytes[4 * CASE_FOLDING_MOST];
+    size_t step = utf8_decode((const uint8_t *)text, size, &character), length = 0;
+    uint32_t count = step == 0 ? 0 : case_folding(character, folded);
+    if (count == 0) {
+        size_t taken = step == 0 ? 1 : step;
         return buffer_append(out, text, taken) ? taken : 0;
     }
-    for (utf8proc_ssize_t i = 0; i < count; i++) {
-        utf8proc_uint8_t bytes[4];
-        utf8proc_ssize_t length = utf8proc_encode_char(folded[i], bytes);
-        if (!buffer_append(out, bytes, (size_t)length))
-            return 0;
-    }
-    return (size_t)step;
+    for (uint32_t i = 0; i < count; i++)
+        length += utf8_encode(folded[i], bytes + length);
+    return buffer_append(out, bytes, length) ? step : 0;
 }
 
 bool fold_text(tansu_buffer *out, const char *text, size_t size) {

@@ -1,5 +1,5 @@
 /*
- * util/utf8.c -- checking UTF-8.
+ * util/utf8.c -- checking, reading and writing UTF-8.
  */
 #include "util/utf8.h"
 
@@ -41,5 +41,24 @@ size_t utf8_valid(const uint8_t *bytes, size_t size) {
             return at;
         at += step;
     }
+    return size;
+}
+
+size_t utf8_decode(const uint8_t *p, size_t left, uint32_t *character) {
+    static const uint8_t first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    size_t size = sequence_size(p, left);
+    uint32_t c = p[0] & first_bits[size];
+    for (size_t i = 1; i < size; i++)
+        c = c << 6 | (p[i] & 0x3F);
+    *character = c;
+    return size;
+}
+
+size_t utf8_encode(uint32_t character, uint8_t *bytes) {
+    static const uint8_t first_bits[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    size_t size = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+    for (size_t i = size; i-- > 1; character >>= 6)
+        bytes[i] = (uint8_t)(0x80 | (character & 0x3F));
+    bytes[0] = (uint8_t)(first_bits[size] | character);
     return size;
 }

@@ -1,5 +1,5 @@
 /*
- * util/utf8.h -- checking UTF-8.
+ * util/utf8.h -- checking, reading and writing UTF-8.
  */
 #ifndef TANSU_UTIL_UTF8_H
 #define TANSU_UTIL_UTF8_H
@@ -32,5 +32,12 @@ static inline bool utf8_is_ascii(const uint8_t *bytes, size_t size) {
 static inline bool utf8_is_valid(const uint8_t *bytes, size_t size) {
     return utf8_is_ascii(bytes, size) || utf8_valid(bytes, size) == size;
 }
+
+/* utf8_decode -- reads the well-formed character at `p`, of which `left` (at least 1) bytes are
+ * there, and returns its size; 0 when there is none. */
+size_t utf8_decode(const uint8_t *p, size_t left, uint32_t *character);
+
+/* utf8_encode -- writes a character as at most 4 bytes and returns their number. */
+size_t utf8_encode(uint32_t character, uint8_t *bytes);
 
 #endif

@@ -148,26 +148,7 @@ static bool read_hex(reader *r, uint32_t *unit) {
 /* put_character -- appends a character as UTF-8. */
 static bool put_character(reader *r, uint32_t c) {
     uint8_t bytes[4];
-    size_t size;
-    if (c < 0x80) {
-        bytes[0] = (uint8_t)c;
-        size = 1;
-    } else if (c < 0x800) {
-        bytes[0] = (uint8_t)(0xC0 | c >> 6);
-        bytes[1] = (uint8_t)(0x80 | (c & 0x3F));
-        size = 2;
-    } else if (c < 0x10000) {
-        bytes[0] = (uint8_t)(0xE0 | c >> 12);
-        bytes[1] = (uint8_t)(0x80 | (c >> 6 & 0x3F));
-        bytes[2] = (uint8_t)(0x80 | (c & 0x3F));
-        size = 3;
-    } else {
-        bytes[0] = (uint8_t)(0xF0 | c >> 18);
-        bytes[1] = (uint8_t)(0x80 | (c >> 12 & 0x3F));
-        bytes[2] = (uint8_t)(0x80 | (c >> 6 & 0x3F));
-        bytes[3] = (uint8_t)(0x80 | (c & 0x3F));
-        size = 4;
-    }
+    size_t size = utf8_encode(c, bytes);
     return buffer_append(r->out, bytes, size) || exhausted(r);
 }
 
