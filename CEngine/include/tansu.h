@@ -85,8 +85,10 @@
  *    the call), TANSU_E_CLOSED (the database is being closed) and, for calls that read, TANSU_E_IO
  *    and TANSU_E_CORRUPT (the disk failed, or a checksum does not match). With allow_writer, every
  *    call that reads can return TANSU_E_TOO_LARGE, with max_pinned_bytes those in a read
- *    transaction and of a cursor or feed; and with follow what tansu_refresh() can. "A commit's"
- *    errors are those of tansu_txn_begin() and tansu_txn_commit().
+ *    transaction and of a cursor or feed; and with follow what tansu_refresh() can. A query or
+ *    schema with a regular expression gives TANSU_E_UNSUPPORTED in a library that has none
+ *    (tansu_platform_set()). "A commit's" errors are those of tansu_txn_begin() and
+ *    tansu_txn_commit().
  *  - Documents are passed as tansu_document by value: a pointer and a size. They need no alignment.
  *    The engine copies what it keeps: input memory may be freed when the call returns. Queries,
  *    hints and options are documents too, and TANSU_NO_DOCUMENT stands for an empty one.
@@ -277,6 +279,55 @@ TANSU_API void tansu_free(void *memory);
  * nothing half done is left.
  */
 typedef int (*tansu_progress)(void *context, uint64_t done, uint64_t total);
+
+/* ---- What the host supplies ----------------------------------------------------------------- */
+
+/* Results of tansu_platform.regex_matches. */
+enum {
+    TANSU_REGEX_NO_MATCH = 0,
+    TANSU_REGEX_MATCH = 1,
+    TANSU_REGEX_STEPS = -1, /* the match takes too many steps */
+    TANSU_REGEX_MEMORY = -2 /* memory is exhausted */
+};
+
+/*
+ * Functions that a library without PCRE2 takes from the program that links it (the host). They may
+ * be called by several threads at once, also with the same expression, and must not call back into
+ * the library.
+ *
+ * - regex_compile: compiles `size` bytes of UTF-8, which need not end with a NUL and may contain
+ *   some. The syntax should be as near to Perl's as the host can make it. `options` is
+ *   NUL-terminated and has some of the letters i (ignore case), m (^ and $ match at lines), s (a dot
+ *   matches newlines) and x (white space and comments in the pattern are ignored), in this order.
+ *   Returns TANSU_OK with *regex set (to whatever the other functions want to get), TANSU_E_MEMORY,
+ *   or TANSU_E_INVALID_QUERY: then `message`, of `message_size` bytes, is set to a NUL-terminated
+ *   text that says what is wrong, such as "missing closing parenthesis", and *offset to the byte at
+ *   fault, if it is known. Any other status counts as INVALID_QUERY.
+ * - regex_matches: TANSU_REGEX_MATCH if the expression matches any part of `size` bytes of valid
+ *   UTF-8, or one of the other results above. The host bounds the work of a match: nothing else
+ *   does, because a deadline is checked between matches only. Any other number below 0 counts as
+ *   TANSU_REGEX_STEPS.
+ * - regex_free: frees what regex_compile made.
+ */
+typedef struct tansu_platform {
+    uint32_t struct_size; /* sizeof(tansu_platform), set by the caller: the struct may grow */
+    tansu_status (*regex_compile)(const char *pattern, size_t size, const char *options,
+                                  void **regex, int64_t *offset, char *message,
+                                  size_t message_size);
+    int (*regex_matches)(void *regex, const char *text, size_t size);
+    void (*regex_free)(void *regex);
+} tansu_platform;
+
+/*
+ * Sets the functions for the process, which copies the struct. Call it once, when the program
+ * starts, before databases are opened; it may be called from any thread. Until then, and without
+ * it, a library that was built without PCRE2 answers every query with a regular expression, and
+ * every schema with "pattern", with UNSUPPORTED.
+ * Errors: INVALID_STATE (it was called before), INVALID_ARGUMENT (a function is NULL), UNSUPPORTED
+ * (the library was built with PCRE2 and uses that: a program that works with both builds takes this
+ * as success).
+ */
+TANSU_API tansu_status tansu_platform_set(const tansu_platform *platform, tansu_error *error);
 
 /* ---- Logging of slow operations ------------------------------------------------------------- */
 

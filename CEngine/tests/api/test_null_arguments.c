@@ -280,6 +280,7 @@ static void matching_and_converting(void) {
 
     tansu_schema *schema = NULL;
     tansu_buffer violations = TANSU_BUFFER_INIT;
+    NEEDS(platform, tansu_platform_set(NULL, NULL));
     NEEDS(schema, tansu_schema_new(NONE, &schema, NULL));
     NEEDS(result, tansu_schema_new(((tansu_document){(const uint8_t *)"\5\0\0\0", 5}), NULL, NULL));
     CHECK_OK(tansu_schema_new(((tansu_document){(const uint8_t *)"\5\0\0\0", 5}), &schema, NULL),

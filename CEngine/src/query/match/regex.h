@@ -1,5 +1,5 @@
 /*
- * query/match/regex.h -- regular expressions: PCRE2 with limits on steps, depth and memory.
+ * query/match/regex.h -- regular expressions, with limits on steps, depth and memory.
  */
 #ifndef TANSU_QUERY_MATCH_REGEX_H
 #define TANSU_QUERY_MATCH_REGEX_H
@@ -19,8 +19,8 @@ typedef struct regex_source {
 } regex_source;
 
 /* regex_compile -- compiles a pattern and adds it to a list, for regex_free_all(). The struct lives
- * in the arena, and the compiled code is charged to it. Errors: INVALID_QUERY, MEMORY, and those of
- * the deadline. */
+ * in the arena, and the compiled code is charged to it. Errors: INVALID_QUERY, MEMORY, UNSUPPORTED
+ * (there is nothing that compiles them), and those of the deadline. */
 tansu_status regex_compile(arena *memory, regex **list, const regex_source *source,
                            const deadline *deadline, const regex **result, tansu_error *error);
 

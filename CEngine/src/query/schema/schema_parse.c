@@ -25,6 +25,13 @@ typedef struct keyword {
 
 /* ---- Errors and paths ---- */
 
+/* end_path -- puts a NUL behind the path; false when memory is exhausted. */
+static bool end_path(parser *p) {
+    bool ended = buffer_append_byte(&p->path, 0);
+    p->path.size -= ended;
+    return ended;
+}
+
 /* fault -- INVALID_QUERY at the path. */
 PRINTF_LIKE(2, 3)
 static tansu_status fault(parser *p, const char *format, ...) {
@@ -33,9 +40,8 @@ static tansu_status fault(parser *p, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    if (!buffer_append_byte(&p->path, 0))
+    if (!end_path(p))
         return error_memory(p->error);
-    p->path.size--;
     return error_set(p->error, TANSU_E_INVALID_QUERY, (const char *)p->path.data,
                      "The schema is invalid: %s", message);
 }
@@ -307,7 +313,9 @@ static tansu_status parse_pattern(parser *p, const keyword *k, schema_rule *r) {
     if (status == TANSU_OK)
         return TANSU_OK;
     if (status != TANSU_E_INVALID_QUERY)
-        return error_set(p->error, status, inner.context, "%s", inner.message);
+        return end_path(p)
+                   ? error_set(p->error, status, (const char *)p->path.data, "%s", inner.message)
+                   : error_memory(p->error);
     status = fault(p, "%s", inner.message);
     if (status == TANSU_E_INVALID_QUERY && p->error)
         p->error->offset = inner.offset;
