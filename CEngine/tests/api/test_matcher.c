@@ -4,6 +4,7 @@
 #include "support/calls/call.h"
 #include "support/calls/document_of.h"
 #include "support/check.h"
+#include "support/libraries.h"
 #include "support/random/random.h"
 #include "support/random/random_bson.h"
 #include "support/random/random_operator.h"
@@ -50,8 +51,8 @@ static void queries_mean_what_they_mean_in_a_database(void) {
     CHECK(matches("{}", "{}"));
     CHECK(matches("{'a.b': {'$gt': 1}}", "{'a': [{'b': 1}, {'b': 2}]}"));
     CHECK(!matches("{'a.b': {'$gt': 2}}", "{'a': [{'b': 1}, {'b': 2}]}"));
-    CHECK(matches("{'s': {'$regex': '^\\\\d{3}$'}}", "{'s': '123'}"));
-    CHECK(!matches("{'s': {'$regex': '^\\\\d{3}$'}}", "{'s': '1234'}"));
+    CHECK(matches("{'s': {'$regex': '^[0-9]{3}$'}}", "{'s': '123'}"));
+    CHECK(!matches("{'s': {'$regex': '^[0-9]{3}$'}}", "{'s': '1234'}"));
     CHECK(matches("{'v': {'$in': [{'k': 1}]}}", "{'v': {'k': {'$numberDouble': '1.0'}}}"));
     CHECK(matches("{'v': {'$in': [{'k': [1, 2]}]}}", "{'v': {'k': [1, 2]}}"));
     CHECK(!matches("{'v': {'$in': [{'k': 1}]}}", "{'v': {'k': [1, 2]}}"));
@@ -152,9 +153,11 @@ static void one_field_means_the_same_as_with_another_that_is_missing(void) {
 }
 
 int main(void) {
+    library_regex_start();
     RUN(one_field_means_the_same_as_with_another_that_is_missing);
     RUN(queries_mean_what_they_mean_in_a_database);
-    RUN(a_matcher_is_asked_again_and_again);
+    if (library_pcre2())
+        RUN(a_matcher_is_asked_again_and_again);
     RUN(bad_input_is_an_error);
     return check_finish();
 }

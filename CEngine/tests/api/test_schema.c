@@ -5,6 +5,7 @@
 #include "support/calls/document_of.h"
 #include "support/calls/query_calls.h"
 #include "support/check.h"
+#include "support/libraries.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,7 +152,8 @@ static void refuses_invalid_schemas(void) {
     refused("{'maxItems':-1}", "maxItems");
     refused("{'allOf':[{},{'not':1}]}", "allOf.1.not");
     refused("{'pattern':'a('}", "pattern");
-    CHECK_INT(2, call_error.offset);
+    if (library_pcre2())
+        CHECK_INT(2, call_error.offset);
 }
 
 /* refused_bson -- the same of a schema that the engine's JSON cannot have. */
@@ -189,6 +191,7 @@ static void takes_large_arrays(void) {
 }
 
 int main(void) {
+    library_regex_start();
     RUN(values);
     RUN(documents);
     RUN(arrays);

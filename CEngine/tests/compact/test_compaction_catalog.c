@@ -6,6 +6,7 @@
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/libraries.h"
 #include "support/random/random.h"
 
 #include <stdio.h>
@@ -230,6 +231,8 @@ static void nothing_is_left_of_what_ended(void) {
 }
 
 int main(void) {
+    if (!library_lz4())
+        return check_finish();
     RUN(sessions_that_change_settings_do_not_make_the_log_grow);
     RUN(nothing_is_left_of_what_ended);
     RUN(without_them_the_log_makes_the_same_database);

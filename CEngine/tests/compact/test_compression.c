@@ -15,12 +15,15 @@
 #include "support/fault/fault_injection.h"
 #include "support/folder.h"
 #include "support/random/random.h"
+#include "support/repo_file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 /* ---- The two collections ---- */
@@ -710,6 +713,76 @@ static void file_calls_that_fail_are_reported(void) {
     folder_end(folder);
 }
 
+/* ---- A database that a build with LZ4 made ---- */
+
+#define VECTOR "CEngine/tests/vectors/compressed/"
+static const char *const vector_files[] = {"MANIFEST", "log/00000004.seg", "log/00000005.seg"};
+enum { VECTOR_FILES = sizeof vector_files / sizeof *vector_files, VECTOR_DOCUMENTS = 40 };
+
+/* make_vector -- writes the database of which these files are kept. */
+static void make_vector(const char *folder) {
+    tansu_db *db = call_open(folder);
+    char *large = malloc(400000);
+    REQUIRE(large != NULL);
+    CHECK_OK(call_ensure(db, NULL, "packed", "{'compression': 'lz4'}"), &call_error);
+    for (int i = 0; i < 7; i++) {
+        sprintf(large, "{'_id': %d, 'text': '%0300000d'}", i, i);
+        CHECK_OK(call_save(db, NULL, "plain", TANSU_SAVE, large), &call_error);
+        for (int k = 0; i == 2 && k < VECTOR_DOCUMENTS; k++) {
+            sprintf(large, "{'_id': %d, 'text': 'The same text, which is worth compressing'}", k);
+            CHECK_OK(call_save(db, NULL, "packed", TANSU_SAVE, large), &call_error);
+        }
+    }
+    CHECK_OK(call_remove(db, NULL, "plain", "{}", NULL), &call_error);
+    compact(db);
+    call_close(db);
+    free(large);
+}
+
+/* copy_vector -- the database in a new folder. */
+static char *copy_vector(void) {
+    char *folder = folder_new();
+    REQUIRE(mkdir(folder_join(folder, "log"), 0777) == 0);
+    for (int i = 0; i < VECTOR_FILES; i++) {
+        char path[128];
+        size_t size;
+        snprintf(path, sizeof path, VECTOR "%s", vector_files[i]);
+        char *bytes = repo_file_read(path, &size);
+        file_write(folder_join(folder, vector_files[i]), bytes, size);
+        free(bytes);
+    }
+    return folder;
+}
+
+/* is_vector -- whether the files in a folder are still those that were copied. */
+static bool is_vector(const char *folder) {
+    bool same = true;
+    for (int i = 0; i < VECTOR_FILES; i++) {
+        char path[128];
+        size_t size;
+        tansu_buffer now = TANSU_BUFFER_INIT;
+        snprintf(path, sizeof path, VECTOR "%s", vector_files[i]);
+        char *bytes = repo_file_read(path, &size);
+        file_read(folder_join(folder, vector_files[i]), &now);
+        same = CHECK_BYTES(bytes, size, now.data, now.size) && same;
+        tansu_buffer_free(&now);
+        free(bytes);
+    }
+    return same;
+}
+
+static void a_database_of_another_build_is_read(void) {
+    char *folder = copy_vector();
+    CHECK(find_compressed(folder) != NULL);
+    tansu_db *db = call_open(folder);
+    CHECK_INT(VECTOR_DOCUMENTS, call_count(db, NULL, "packed", "{}"));
+    CHECK_TEXT("{ \"_id\" : 7, \"text\" : \"The same text, which is worth compressing\" }",
+               call_get(db, NULL, "packed", "{'_id': 7}"));
+    CHECK(maintenance_clean(db));
+    call_close(db);
+    folder_end(folder);
+}
+
 /* ---- Without LZ4 ---- */
 
 static void a_library_without_lz4_says_so(void) {
@@ -725,12 +798,45 @@ static void a_library_without_lz4_says_so(void) {
     folder_end(folder);
 }
 
+/* needs_lz4 -- whether an error names the codec and the library. */
+static void needs_lz4(tansu_status status, const tansu_error *error) {
+    CHECK_INT(TANSU_E_UNSUPPORTED, status);
+    CHECK_TEXT("lz4", error->context);
+    CHECK(strstr(error->message, "LZ4") != NULL && strstr(error->message, "liblz4") != NULL);
+}
+
+/* Every way to open it, and what would make another database of it. */
+static void a_database_of_another_build_is_left_as_it_is(void) {
+    char *folder = copy_vector(), *other = folder_new(), *to = strdup(folder_join(other, "to"));
+    for (int round = 0; round < 4; round++) {
+        tansu_options options = call_options(folder);
+        tansu_db *db = NULL;
+        tansu_error error;
+        options.read_only = round % 2;
+        options.allow_writer = round == 3;
+        needs_lz4(tansu_open(&options, &db, &error), &error);
+        CHECK(db == NULL && is_vector(folder));
+    }
+    needs_lz4(maintenance_repair(folder, to), &call_error);
+    CHECK(is_vector(folder));
+    free(to);
+    folder_end(other);
+    folder_end(folder);
+}
+
 int main(void) {
     check_note("TANSU_SEED=%llu", (unsigned long long)random_seed());
-    if (!codec_available(CODEC_LZ4)) {
-        RUN(a_library_without_lz4_says_so);
+    if (getenv("TANSU_VECTOR") != NULL) {
+        make_vector(getenv("TANSU_VECTOR"));
         return check_finish();
     }
+    if (!codec_available(CODEC_LZ4)) {
+        RUN(a_library_without_lz4_says_so);
+        RUN(a_database_of_another_build_is_left_as_it_is);
+        check_skip("The library has no LZ4, so nothing is compressed");
+        return check_finish();
+    }
+    RUN(a_database_of_another_build_is_read);
     RUN(random_work_gives_the_same_answers);
     RUN(joins_and_updates_read_compressed_documents);
     RUN(open_cursors_and_snapshots_keep_what_they_see);

@@ -10,6 +10,7 @@
 #include "support/calls/query_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/libraries.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -431,6 +432,7 @@ static void paths_are_read_back(void) {
 }
 
 int main(void) {
+    library_regex_start();
     RUN(definitions_are_checked);
     RUN(definitions_are_compared_and_listed);
     RUN(any_path_is_found);

@@ -9,6 +9,7 @@
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/libraries.h"
 #include "support/workload/apart.h"
 #include "support/workload/forged_use.h"
 #include "util/buffer.h"
@@ -163,10 +164,6 @@ static void zeros_of(tansu_buffer *block, uint32_t size) {
 }
 
 static void a_block_may_be_enormous(void) {
-    if (!codec_available(CODEC_LZ4)) {
-        check_skip("no LZ4");
-        return;
-    }
     char *folder = sample();
     making m;
     tansu_buffer zeros = TANSU_BUFFER_INIT;
@@ -184,6 +181,8 @@ static void a_block_may_be_enormous(void) {
 }
 
 int main(void) {
+    if (!library_lz4())
+        return check_finish();
     RUN(blocks_may_begin_anywhere);
     RUN(a_block_may_say_that_it_is_enormous);
     RUN(a_block_may_be_enormous);

@@ -7,6 +7,7 @@
 #include "support/calls/query_calls.h"
 #include "support/calls/update_calls.h"
 #include "support/check.h"
+#include "support/libraries.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -267,6 +268,7 @@ static void numbers_are_flags(void) {
 }
 
 int main(void) {
+    library_regex_start();
     RUN(numbers_are_flags);
     RUN(a_query_means_the_same_with_any_index);
     RUN(an_index_serves_what_it_can);

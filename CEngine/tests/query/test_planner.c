@@ -5,6 +5,7 @@
  */
 #include "support/calls/query_calls.h"
 #include "support/check.h"
+#include "support/libraries.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -226,6 +227,7 @@ static void large_sorts_are_bounded(void) {
 }
 
 int main(void) {
+    library_regex_start();
     RUN(two_indexes_are_intersected);
     RUN(arrays_are_intersected_by_document);
     RUN(an_or_on_one_path_is_ranges);

@@ -18,6 +18,7 @@
  */
 #include "support/check.h"
 #include "support/differential/query_differential.h"
+#include "support/libraries.h"
 #include "support/model/query_model.h"
 #include "support/random/random.h"
 #include "support/random/random_query.h"
@@ -147,6 +148,7 @@ static void every_plan_gives_the_same_answer(void) {
 }
 
 int main(void) {
+    library_regex_start();
     RUN(every_plan_gives_the_same_answer);
     check_note("%" PRIu64 " answers compared; sparse and partial indexes were of use in %" PRIu64
                " of %" PRIu64 " cases; %" PRIu64

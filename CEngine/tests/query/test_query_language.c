@@ -7,6 +7,7 @@
 #include "support/calls/query_calls.h"
 #include "support/calls/update_calls.h"
 #include "support/check.h"
+#include "support/libraries.h"
 #include "support/random/random.h"
 
 #include <stdio.h>
@@ -512,6 +513,7 @@ static void operands_that_cannot_be_stored(void) {
 }
 
 int main(void) {
+    library_regex_start();
     RUN(asterisks_are_no_keys);
     RUN(errors_name_the_whole_position);
     RUN(operands_that_cannot_be_stored);

@@ -12,6 +12,7 @@
 #include "support/calls/query_calls.h"
 #include "support/check.h"
 #include "support/fault/fault_injection.h"
+#include "support/libraries.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -571,6 +572,7 @@ static void one_match_can_be_ended(void) {
 }
 
 int main(void) {
+    library_regex_start();
     RUN(commands_take_no_square_of_their_parts);
     RUN(a_long_path_is_kept_once);
     RUN(a_match_takes_no_product_of_query_and_document);

@@ -7,6 +7,7 @@
 #include "support/calls/document_of.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/libraries.h"
 #include "support/random/random.h"
 #include "support/random/random_query.h"
 #include "util/buffer.h"
@@ -399,6 +400,7 @@ static void subqueries_mean_their_values(void) {
 }
 
 int main(void) {
+    library_regex_start();
     RUN(subqueries_mean_their_values);
     return check_finish();
 }

@@ -7,6 +7,7 @@
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/libraries.h"
 #include "support/random/random.h"
 
 #include <pthread.h>
@@ -70,7 +71,7 @@ static void work(world *w, int count, int most) {
 static world world_open(const char *folder, bool compressed, uint64_t stream) {
     tansu_options options = call_options(folder);
     world w = {.db = call_open_with(&options), .random = random_start(stream), .removes = true};
-    if (compressed)
+    if (compressed && library_lz4())
         CHECK_OK(call_ensure(w.db, NULL, "c", "{'compression': 'lz4'}"), &call_error);
     for (int id = 0; id < DOCUMENTS; id += 50) {
         tansu_txn *txn = call_begin(w.db, TANSU_TXN_WRITE);
