@@ -162,11 +162,16 @@ column() {
         !/^#/ && NF && (only == "  " || index(only, " " $1 " ")) { print $n }' "$engine/dependencies"
 }
 
-# missing -- the modules that pkg-config does not find, of those that are optional or of those that are not
+# missing -- the modules that pkg-config does not find: "required" of those that must be there, which those of the tests
+# are when tests are built; "optional" of those that the engine can do without
 missing() {
-    for module in $(awk -v kind="$1" '!/^#/ && NF && ($4 == "optional") == (kind == "optional") { print $1 }' \
-        "$engine/dependencies"); do
-        case " $without " in *" $module "*) continue ;; esac
+    for module in $(awk -v kind="$1" -v action="$action" '!/^#/ && NF {
+        required = $4 == "" || ($NF == "tests" && action != "install")
+        if (kind == "required" ? required : !required && $4 == "optional") print $1
+    }' "$engine/dependencies"); do
+        if [ "$1" = optional ]; then
+            case " $without " in *" $module "*) continue ;; esac
+        fi
         pkg-config --exists "$module" || echo "$module"
     done
 }

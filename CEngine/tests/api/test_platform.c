@@ -4,6 +4,7 @@
  * is UNSUPPORTED, and all else works. A build with PCRE2 says that it does not need them.
  */
 #include "support/calls/call.h"
+#include "support/calls/maintenance_calls.h"
 #include "support/calls/query_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -221,8 +222,22 @@ static void a_database_with_a_pattern_opens(void) {
         CHECK_INT(1, call_count(db, NULL, "checked", "{}"));
         CHECK_OK(call_save(db, NULL, "free", TANSU_SAVE, "{'_id':2}"), &call_error);
         CHECK_OK(call_remove_id(db, NULL, "checked", "{'_id':7}", NULL), &call_error);
+        CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
+        CHECK(maintenance_clean(db));
         call_close(db);
     }
+}
+
+/* What copies documents does not check them again. */
+static void a_database_with_a_pattern_is_repaired(void) {
+    char *other = folder_new(), *to = strdup(folder_join(other, "to"));
+    CHECK_OK(maintenance_repair(folder, to), &call_error);
+    tansu_db *db = call_open(to);
+    CHECK_INT(1, call_count(db, NULL, "checked", "{}"));
+    CHECK_STATUS(TANSU_E_UNSUPPORTED, call_save(db, NULL, "checked", TANSU_SAVE, "{'_id':2}"));
+    call_close(db);
+    free(to);
+    folder_end(other);
 }
 
 /* ---- With functions ---- */
@@ -311,6 +326,7 @@ int main(void) {
     RUN(values_are_kept);
     RUN(schemas_are_unsupported);
     RUN(a_database_with_a_pattern_opens);
+    RUN(a_database_with_a_pattern_is_repaired);
     RUN(they_are_set_once);
     RUN(queries_match);
     RUN(prefixes_use_an_index);
