@@ -178,7 +178,7 @@ static bool parse_number(scanner *s, decimal *value) {
     return true;
 }
 
-bool decimal_parse(const char *text, size_t size, uint8_t *bytes) {
+bool decimal_text_read(const char *text, size_t size, uint8_t *bytes) {
     scanner s = {text, text + size};
     decimal value = {.kind = DECIMAL_FINITE};
     if (size > DECIMAL_TEXT_MOST)
@@ -211,25 +211,10 @@ void decimal_text_write(const uint8_t *bytes, char *text) {
     bson_decimal128_to_string(&number, text);
 }
 
-/* libbson reads past an empty text, and to the NUL of others. */
-bool decimal_text_read(const char *text, size_t size, uint8_t *bytes) {
-    bson_decimal128_t number;
-    if (size == 0 || size > DECIMAL_TEXT_MOST || strlen(text) != size ||
-        !bson_decimal128_from_string_w_len(text, (int)size, &number))
-        return false;
-    store_u64(bytes, number.low);
-    store_u64(bytes + 8, number.high);
-    return true;
-}
-
 #else
 
 void decimal_text_write(const uint8_t *bytes, char *text) {
     decimal_format(bytes, text);
-}
-
-bool decimal_text_read(const char *text, size_t size, uint8_t *bytes) {
-    return decimal_parse(text, size, bytes);
 }
 
 #endif

@@ -5,8 +5,8 @@
  * "Inf" and "NaN" in any case; each may have a sign. The value must be kept exactly: no digit but a
  * zero is dropped, and only a zero may have its exponent moved into the format's range.
  *
- * An engine with libbson (WITH_LIBBSON_1_0) lets it read and write, another one does so itself.
- * Both agree but for texts that libbson 1.23 misreads:
+ * An engine with libbson (WITH_LIBBSON_1_0) lets it write. It does not let it read, because libbson
+ * 1.23 misreads some texts:
  *
  * - it takes white space between "E" and the exponent ("1E 5");
  * - it wraps exponents that an int does not hold ("1E99999999999999999999");
@@ -31,14 +31,12 @@
  * coefficient that is too large for the format is written as the zero that it is. */
 void decimal_text_write(const uint8_t *bytes, char *text);
 
-/* decimal_text_read -- reads text, which has a NUL after its `size` bytes, into the 16 bytes of a
- * BSON decimal128. False, with undefined bytes, for text that is no number, too long, or not
- * exactly a decimal128. */
+/* decimal_text_read -- reads text, which needs no NUL after it, into the 16 bytes of a BSON
+ * decimal128. False, with undefined bytes, for text that is no number, too long, or not exactly a
+ * decimal128. */
 bool decimal_text_read(const char *text, size_t size, uint8_t *bytes);
 
-/* decimal_format, decimal_parse -- the same by the engine's own code, in every build. Text needs no
- * NUL after it. */
+/* decimal_format -- as decimal_text_write(), by the engine's own code in every build. */
 void decimal_format(const uint8_t *bytes, char *text);
-bool decimal_parse(const char *text, size_t size, uint8_t *bytes);
 
 #endif
