@@ -32,6 +32,9 @@ let package = Package(
         .trait(
             name: "TansuServer", description: "The HTTP API of CouchDB, and the command tansu serve",
             enabledTraits: ["TansuSync"]),
+        .trait(
+            name: "EngineFromSource",
+            description: "Compiles the C engine, which then needs zlib alone, instead of linking the installed one"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
@@ -64,11 +67,26 @@ let package = Package(
                 .brew(["tokyo-cabinet", "zlib", "libdeflate", "mongo-c-driver@1", "pcre2", "utf8proc", "lz4"]),
             ]
         ),
+        // The C engine, compiled with the package: with the trait, and on systems where no library can be installed.
+        .target(
+            name: "CTansuSource",
+            path: "CEngine",
+            exclude: ["Makefile", "amalgamate", "dependencies", "fuzz", "tansu.pc.in", "tests"],
+            sources: ["src"],
+            publicHeadersPath: "include",
+            cSettings: [.headerSearchPath("src"), .define("_GNU_SOURCE")],
+            linkerSettings: [.linkedLibrary("z"), .linkedLibrary("m", .when(platforms: [.linux, .android]))]
+        ),
+        .target(name: "CTansuMobile", dependencies: ["CTansuSource"]),
         .target(name: "TansuBSON"),
         .target(
             name: "Tansu",
             dependencies: [
-                "CTansu",
+                .target(name: "CTansu", condition: .when(platforms: [.linux, .macOS])),
+                .target(name: "CTansuSource", condition: .when(traits: ["EngineFromSource"])),
+                .target(
+                    name: "CTansuMobile",
+                    condition: .when(platforms: [.iOS, .tvOS, .watchOS, .visionOS, .macCatalyst, .android])),
                 "TansuBSON",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),

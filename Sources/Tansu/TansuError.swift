@@ -1,4 +1,8 @@
+#if canImport(CTansuSource)
+import CTansuSource
+#else
 import CTansu
+#endif
 public import Foundation
 
 /// An error of a call to the database.

@@ -1,5 +1,9 @@
-import CTansu
 import Foundation
+#if canImport(CTansuSource)
+import CTansuSource
+#else
+import CTansu
+#endif
 
 /// Wakes the tasks that wait for commits, with one thread for all of a database.
 ///

@@ -1,5 +1,9 @@
-import CTansu
 import Foundation
+#if canImport(CTansuSource)
+import CTansuSource
+#else
+import CTansu
+#endif
 
 /// Calls the engine, and throws its error unless the call succeeded.
 ///

@@ -1,5 +1,9 @@
-import CTansu
 import Foundation
+#if canImport(CTansuSource)
+import CTansuSource
+#else
+import CTansu
+#endif
 
 /// A cursor of the engine: closed at its end, when the last reference goes, or with its transaction.
 ///

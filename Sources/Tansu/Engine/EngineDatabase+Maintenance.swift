@@ -1,5 +1,9 @@
-import CTansu
 import Foundation
+#if canImport(CTansuSource)
+import CTansuSource
+#else
+import CTansu
+#endif
 
 extension EngineDatabase {
     /// Goes to the newest commit that another process has made; whether there was one.

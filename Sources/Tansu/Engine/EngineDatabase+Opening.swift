@@ -1,8 +1,13 @@
+#if canImport(CTansuSource)
+import CTansuSource
+#else
 import CTansu
+#endif
 
 extension EngineDatabase {
     /// Opens the engine's database.
     convenience init(opening store: Database.Store, options: Database.Options) throws {
+        EnginePlatform.prepare()
         var handle: OpaquePointer?
         let recorder = CallRecorder(options)
         try withEngineOptions(store, options, recorder) { choices in

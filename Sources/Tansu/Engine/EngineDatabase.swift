@@ -1,5 +1,9 @@
-import CTansu
 import Foundation
+#if canImport(CTansuSource)
+import CTansuSource
+#else
+import CTansu
+#endif
 
 /// The engine's open database, which ensures that no call uses the handle after it was closed.
 ///

@@ -1,5 +1,9 @@
-import CTansu
 import Foundation
+#if canImport(CTansuSource)
+import CTansuSource
+#else
+import CTansu
+#endif
 
 /// A change stream of the engine: closed with the last reference, or with its database.
 ///
@@ -204,6 +208,7 @@ package final class EngineMatcher: @unchecked Sendable {
 
     /// Compiles a query. Throws `.invalidQuery`.
     package init(_ query: BSONDocument) throws {
+        EnginePlatform.prepare()
         var handle: OpaquePointer?
         try query.withUnsafeBytes { bytes in
             _ = try engineCall { tansu_matcher_new(tansu_document(bytes), &handle, $0) }

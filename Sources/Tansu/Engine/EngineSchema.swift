@@ -1,4 +1,8 @@
+#if canImport(CTansuSource)
+import CTansuSource
+#else
 import CTansu
+#endif
 
 /// A compiled schema of the engine.
 ///
@@ -8,6 +12,7 @@ final class EngineSchema: @unchecked Sendable {
 
     /// Compiles a schema. Throws `.invalidQuery`.
     init(_ schema: BSONDocument) throws {
+        EnginePlatform.prepare()
         var handle: OpaquePointer?
         try schema.withUnsafeBytes { bytes in
             _ = try engineCall { tansu_schema_new(tansu_document(bytes), &handle, $0) }

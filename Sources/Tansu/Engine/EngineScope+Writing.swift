@@ -1,4 +1,8 @@
+#if canImport(CTansuSource)
+import CTansuSource
+#else
 import CTansu
+#endif
 
 /// Whether a document with the `_id` may or must exist.
 enum SaveMode: Sendable {

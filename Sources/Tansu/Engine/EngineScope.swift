@@ -1,4 +1,8 @@
+#if canImport(CTansuSource)
+import CTansuSource
+#else
 import CTansu
+#endif
 
 /// Where a call of the engine runs: in a transaction of its own, or in one that is open.
 ///

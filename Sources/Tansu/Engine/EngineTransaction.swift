@@ -1,6 +1,10 @@
-import CTansu
 import Foundation
 import TansuBSON
+#if canImport(CTansuSource)
+import CTansuSource
+#else
+import CTansu
+#endif
 
 /// One transaction of the engine.
 ///

@@ -1,0 +1,95 @@
+#if canImport(CTansuSource)
+import CTansuSource
+import Foundation
+
+/// What the engine lacks that is compiled with the package: regular expressions, which are Foundation's.
+///
+/// They are ICU's instead of PCRE2's; where these differ says docs/query-language.md.
+enum EnginePlatform {
+    /// Gives the engine what it lacks. Call it before it compiles a query or a schema.
+    static func prepare() { _ = isSet }
+
+    private static let isSet: Bool = {
+        var platform = tansu_platform()
+        platform.struct_size = UInt32(MemoryLayout<tansu_platform>.size)
+        platform.regex_compile = { pattern, size, options, regex, offset, message, messageSize in
+            offset?.pointee = -1
+            do {
+                let expression = try HostExpression(
+                    text(pattern, size), letters: options.map { String(cString: $0) } ?? "")
+                regex?.pointee = Unmanaged.passRetained(expression).toOpaque()
+                return TANSU_OK
+            } catch {
+                copy("Foundation does not accept it", to: message, messageSize)
+                return TANSU_E_INVALID_QUERY
+            }
+        }
+        platform.regex_matches = { expression, bytes, size in
+            guard let expression else { return Int32(TANSU_REGEX_STEPS) }
+            return Unmanaged<HostExpression>.fromOpaque(expression).takeUnretainedValue().matches(text(bytes, size))
+        }
+        platform.regex_free = { expression in
+            if let expression { Unmanaged<HostExpression>.fromOpaque(expression).release() }
+        }
+        return tansu_platform_set(&platform, nil) == TANSU_OK
+    }()
+
+    private static func text(_ bytes: UnsafePointer<CChar>?, _ size: Int) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: bytes, count: size), as: UTF8.self)
+    }
+
+    private static func copy(_ text: String, to buffer: UnsafeMutablePointer<CChar>?, _ size: Int) {
+        guard let buffer, size > 0 else { return }
+        let bytes = text.utf8.prefix(size - 1)
+        for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+        buffer[bytes.count] = 0
+    }
+}
+
+/// A regular expression of Foundation.
+private final class HostExpression: Sendable {
+    /// ICU tells its progress after some thousands of steps: after so many times a match is given up.
+    private static let mostReports = 500
+
+    private let expression: NSRegularExpression
+
+    init(_ pattern: String, letters: String) throws {
+        // A line ends with "\n" only, as in PCRE2.
+        var options: NSRegularExpression.Options = [.useUnixLineSeparators]
+        for letter in letters.utf8 {
+            switch letter {
+            case UInt8(ascii: "i"): options.insert(.caseInsensitive)
+            case UInt8(ascii: "m"): options.insert(.anchorsMatchLines)
+            case UInt8(ascii: "s"): options.insert(.dotMatchesLineSeparators)
+            default: options.insert(.allowCommentsAndWhitespace)
+            }
+        }
+        expression = try NSRegularExpression(pattern: pattern, options: options)
+    }
+
+    /// One of the results that tansu.h names.
+    func matches(_ text: String) -> Int32 {
+        var result = Int32(TANSU_REGEX_NO_MATCH)
+        var reports = 0
+        expression.enumerateMatches(
+            in: text, options: [.reportProgress], range: NSRange(location: 0, length: text.utf16.count)
+        ) { match, flags, stop in
+            reports += 1
+            if match != nil {
+                result = Int32(TANSU_REGEX_MATCH)
+            } else if flags.contains(.internalError) || reports > Self.mostReports {
+                result = Int32(TANSU_REGEX_STEPS)
+            } else {
+                return
+            }
+            stop.pointee = true
+        }
+        return result
+    }
+}
+#else
+enum EnginePlatform {
+    /// The installed engine has everything.
+    static func prepare() {}
+}
+#endif
