@@ -166,9 +166,12 @@ static void original_make(original *o, random_source *random, enum left left, in
         for (int i = 0; i < steps / 4; i++)
             store_model_step(&m, random, db);
     }
+    /* Collections go as well. */
+    while (steps >= 500 && !large(db))
+        store_model_step(&m, random, db);
     CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
     /* Of what comes after it, a process that was killed has left all in the page cache as well. */
-    for (int i = 0; left >= KILLED && i < 10; i++)
+    for (int i = 0; left >= KILLED && (i < 10 || (steps >= 500 && !large(db))); i++)
         store_model_step(&m, random, db);
     inventory_take(&o->held, db);
     count_all(o, db);
