@@ -690,10 +690,10 @@ TANSU_API tansu_status tansu_savepoint_roll_back(tansu_txn *txn, tansu_error *er
  *   what is saved with TANSU_COPY or by the load of a dump that creates the collection, dropping
  *   it, and what the tracking of another collection puts into it. The option does not follow the
  *   collection that it names when that is renamed.
- * - validator: a schema (tansu_schema_new()); false, null or {} for none. Whatever saves a document (a save, an
- *   update, an import, a delete rule, a replica) fails with INVALID_DOCUMENT when it violates the
- *   schema, and changes nothing; the context is the path and the rule, such as "pet.age: minimum".
- *   When it is set, all documents that are there have to satisfy it.
+ * - validator: a schema (tansu_schema_new()); false, null or {} for none. Whatever saves a document
+ *   (a save, an update, an import, a delete rule, a replica) fails with INVALID_DOCUMENT when it
+ *   violates the schema, and changes nothing; the context is the path and the rule, such as
+ *   "pet.age: minimum". When it is set, all documents that are there have to satisfy it.
  *
  * All but `local` are also changed when the collection exists.
  * Errors: INVALID_NAME, INVALID_QUERY (an option that is unknown or given twice, an invalid
