@@ -64,7 +64,8 @@ private final class HostExpression: Sendable {
             default: options.insert(.allowCommentsAndWhitespace)
             }
         }
-        expression = try NSRegularExpression(pattern: pattern, options: options)
+        // Foundation takes no empty one.
+        expression = try NSRegularExpression(pattern: pattern.isEmpty ? "(?:)" : pattern, options: options)
     }
 
     /// One of the results that tansu.h names.

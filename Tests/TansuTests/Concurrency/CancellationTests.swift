@@ -423,8 +423,7 @@ private let slow: BSONDocument = ["t": slowWord]
 private func slowWords() throws -> (Database, Database.Collection<BSONDocument>) {
     let db = try Database(.memory)
     let words = try db.collection("words")
-    let text = String(repeating: "x", count: 1000)
-    try words.save((0..<wordCount).map { ["_id": BSONValue($0), "t": .string(text)] })
+    try words.save((0..<wordCount).map { ["_id": BSONValue($0), "t": .string(slowText)] })
     return (db, words)
 }
 

@@ -12,6 +12,7 @@ struct RegularExpressionTests {
     private typealias Case = (pattern: String, options: String, text: String, answer: Answer)
 
     private static let both: [Case] = [
+        ("", "", "ab", .match),
         ("^a", "", "ab", .match),
         ("b$", "", "ab", .match),
         ("b$", "", "ab\u{A}", .match),
