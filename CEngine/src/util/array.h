@@ -20,12 +20,12 @@ static inline bool array_fits(size_t count, size_t more, size_t capacity) {
 /* ARRAY_RESERVE -- ensures capacity for `more` items after the first `count`. The capacity at least
  * doubles when it grows, so n appends cost O(n). Returns false when memory is exhausted or when the
  * size overflows; the array is then unchanged. `items` is a typed pointer (NULL while the capacity
- * is 0) and `capacity` a uint32_t or a size_t, both lvalues. The arguments are evaluated more than
- * once. The check is inline, the growth is a call. */
+ * is 0) and `capacity` a uint32_t or a size_t (one type on some systems of 32 bits), both lvalues.
+ * The arguments are evaluated more than once. The check is inline, the growth is a call. */
 /* clang-format off */
 #define ARRAY_RESERVE(items, count, capacity, more) \
     (array_fits((count), (more), (capacity)) || \
-     _Generic(&(capacity), uint32_t *: array_grow_u32, size_t *: array_grow)( \
+     _Generic(&(capacity), uint32_t *: array_grow_u32, default: array_grow)( \
          &(items), sizeof *(items), (count), (more), &(capacity)))
 /* clang-format on */
 
