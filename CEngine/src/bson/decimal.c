@@ -17,7 +17,7 @@ void decimal_read(decimal *decimal, const uint8_t *bytes) {
     uint64_t high = load_u64(bytes + 8);
     decimal->negative = high >> 63;
     decimal->kind = DECIMAL_FINITE;
-    decimal->coefficient = 0;
+    decimal->coefficient = u128_of(0);
     decimal->exponent = 0;
     if ((high >> 61 & 3) == 3) {
         /* Infinity, NaN, or a coefficient of 114 bits, which is always too large. */
@@ -30,11 +30,10 @@ void decimal_read(decimal *decimal, const uint8_t *bytes) {
             decimal->exponent = (int32_t)(high >> 47 & 0x3FFF) + DECIMAL_MIN_EXPONENT;
         return;
     }
-    /* 10^34, one more than the greatest coefficient. Values above are zeros with an exponent. */
-    const u128 bound = (u128)10000000000000000u * 1000000000000000000u;
-    u128 coefficient = (u128)(high & 0x1FFFFFFFFFFFFu) << 64 | low;
+    /* Coefficients that are too large are zeros with an exponent. */
+    u128 coefficient = u128_join(high & 0x1FFFFFFFFFFFFu, low);
     decimal->exponent = (int32_t)(high >> 49 & 0x3FFF) + DECIMAL_MIN_EXPONENT;
-    if (coefficient < bound)
+    if (u128_less(coefficient, decimal_bound()))
         decimal->coefficient = coefficient;
 }
 
@@ -47,8 +46,8 @@ void decimal_write(const decimal *decimal, uint8_t *bytes) {
         high |= (uint64_t)0x1E << 58;
     } else {
         high |= (uint64_t)(decimal->exponent - DECIMAL_MIN_EXPONENT) << 49;
-        high |= (uint64_t)(decimal->coefficient >> 64);
-        low = (uint64_t)decimal->coefficient;
+        high |= u128_high(decimal->coefficient);
+        low = u128_low(decimal->coefficient);
     }
     store_u64(bytes, low);
     store_u64(bytes + 8, high);
@@ -56,33 +55,40 @@ void decimal_write(const decimal *decimal, uint8_t *bytes) {
 
 uint32_t decimal_digits(u128 number, uint8_t *digits) {
     uint8_t reversed[40];
-    uint32_t count = 0;
-    while (number >> 64 != 0) {
-        reversed[count++] = (uint8_t)(number % 10);
-        number /= 10;
+    uint32_t count = 0, digit;
+    while (u128_high(number) != 0) {
+        number = u128_drop(number, &digit);
+        reversed[count++] = (uint8_t)digit;
     }
-    for (uint64_t rest = (uint64_t)number; rest != 0; rest /= 10)
+    for (uint64_t rest = u128_low(number); rest != 0; rest /= 10)
         reversed[count++] = (uint8_t)(rest % 10);
     for (uint32_t i = 0; i < count; i++)
         digits[i] = reversed[count - 1 - i];
     return count;
 }
 
+/* drop_zero -- drops the last digit if it is a zero, and returns whether it was. */
+static bool drop_zero(u128 *number) {
+    uint32_t digit;
+    u128 rest = u128_drop(*number, &digit);
+    if (digit == 0)
+        *number = rest;
+    return digit == 0;
+}
+
 /* strip_zeros -- moves trailing zeros of the coefficient to the exponent: 2.50 becomes 25 *
  * 10^-1. */
 static void strip_zeros(decimal *decimal) {
     u128 coefficient = decimal->coefficient;
-    while (coefficient >> 64 != 0 && coefficient % 10 == 0) {
-        coefficient /= 10;
+    while (u128_high(coefficient) != 0 && drop_zero(&coefficient))
         decimal->exponent++;
-    }
-    if (coefficient >> 64 == 0) {
-        uint64_t small = (uint64_t)coefficient;
+    if (u128_high(coefficient) == 0) {
+        uint64_t small = u128_low(coefficient);
         while (small % 10 == 0) {
             small /= 10;
             decimal->exponent++;
         }
-        coefficient = small;
+        coefficient = u128_of(small);
     }
     decimal->coefficient = coefficient;
 }
@@ -97,8 +103,8 @@ typedef struct big {
 /* big_set -- sets a big number to a coefficient. */
 static void big_set(big *big, u128 number) {
     big->count = 0;
-    for (; number != 0; number >>= 32)
-        big->limbs[big->count++] = (uint32_t)number;
+    for (; !u128_is_zero(number); number = u128_shift_right(number, 32))
+        big->limbs[big->count++] = (uint32_t)u128_low(number);
 }
 
 /* big_multiply -- multiplies by a small factor. */
@@ -156,7 +162,7 @@ static int compare_double_decimal(double number, const decimal *decimal) {
     shift -= decimal->exponent; /* the factors 2 of 10^exponent, moved to the double */
     big left;
     big right;
-    big_set(&left, mantissa);
+    big_set(&left, u128_of(mantissa));
     big_set(&right, decimal->coefficient);
     if (decimal->exponent < 0)
         big_multiply_power5(&left, (uint32_t)-decimal->exponent);
@@ -194,11 +200,12 @@ static double nearest_double(const decimal *decimal) {
 
 /* cut_integer -- decimal_cut() of a whole number below 2^128. */
 static bool cut_integer(u128 number, double *cut) {
-    uint64_t high = (uint64_t)(number >> 64);
-    int width = high != 0 ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)number);
-    int spare = width > DBL_MANT_DIG ? width - DBL_MANT_DIG : 0;
-    *cut = ldexp((double)(uint64_t)(number >> spare), spare);
-    return number >> spare << spare == number;
+    uint64_t high = u128_high(number);
+    int width = high != 0 ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll(u128_low(number));
+    uint32_t spare = width > DBL_MANT_DIG ? (uint32_t)(width - DBL_MANT_DIG) : 0;
+    u128 kept = u128_shift_right(number, spare);
+    *cut = ldexp((double)u128_low(kept), (int)spare);
+    return u128_equal(u128_shift_left(kept, spare), number);
 }
 
 /* cut_short_fraction -- decimal_cut() of coefficient / 10^places where both are exact doubles: then
@@ -211,14 +218,14 @@ static bool cut_short_fraction(uint64_t coefficient, uint32_t places, double *cu
     int shift;
     uint64_t mantissa = (uint64_t)ldexp(frexp(nearest, &shift), DBL_MANT_DIG);
     shift = DBL_MANT_DIG - shift; /* nearest is mantissa / 2^shift */
-    u128 product = (u128)mantissa * (uint64_t)powers[places < 19 ? places : 19];
+    u128 product = u128_multiply(u128_of(mantissa), (uint64_t)powers[places < 19 ? places : 19]);
     for (uint32_t i = 19; i < places; i++)
-        product *= 10;
-    u128 whole = (u128)coefficient << shift;
-    if (product > whole)
+        product = u128_multiply(product, 10);
+    u128 whole = u128_shift_left(u128_of(coefficient), (uint32_t)shift);
+    if (u128_less(whole, product))
         nearest = nextafter(nearest, 0);
     *cut = nearest;
-    return product == whole;
+    return u128_equal(product, whole);
 }
 
 bool decimal_cut(const decimal *given, double *cut) {
@@ -227,13 +234,13 @@ bool decimal_cut(const decimal *given, double *cut) {
         10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000};
     decimal decimal = *given;
     strip_zeros(&decimal);
-    bool small = decimal.coefficient >> DBL_MANT_DIG == 0;
+    bool small = u128_is_zero(u128_shift_right(decimal.coefficient, DBL_MANT_DIG));
     if (decimal.exponent == 0)
         return cut_integer(decimal.coefficient, cut);
     if (decimal.exponent > 0 && decimal.exponent <= 12 && small)
-        return cut_integer(decimal.coefficient * powers[decimal.exponent], cut);
+        return cut_integer(u128_multiply(decimal.coefficient, powers[decimal.exponent]), cut);
     if (decimal.exponent < 0 && decimal.exponent >= -22 && small && FLT_EVAL_METHOD == 0)
-        return cut_short_fraction((uint64_t)decimal.coefficient, (uint32_t)-decimal.exponent, cut);
+        return cut_short_fraction(u128_low(decimal.coefficient), (uint32_t)-decimal.exponent, cut);
 
     uint8_t digits[40];
     int32_t first = decimal.exponent + (int32_t)decimal_digits(decimal.coefficient, digits) - 1;
@@ -267,26 +274,27 @@ bool decimal_as_int64(const uint8_t *bytes, int64_t *result) {
     decimal_read(&decimal, bytes);
     if (decimal.kind != DECIMAL_FINITE)
         return false;
-    if (decimal.coefficient == 0) {
+    if (u128_is_zero(decimal.coefficient)) {
         *result = 0;
         return true;
     }
     strip_zeros(&decimal);
-    if (decimal.exponent < 0 || decimal.exponent > 18 || decimal.coefficient >> 63 > 1)
+    if (decimal.exponent < 0 || decimal.exponent > 18 || u128_high(decimal.coefficient) != 0)
         return false;
     u128 magnitude = decimal.coefficient;
     for (int32_t i = 0; i < decimal.exponent; i++)
-        magnitude *= 10;
-    if (magnitude > (u128)INT64_MAX + decimal.negative)
+        magnitude = u128_multiply(magnitude, 10);
+    if (u128_less(u128_of((uint64_t)INT64_MAX + decimal.negative), magnitude))
         return false;
-    *result = (int64_t)(decimal.negative ? 0 - (uint64_t)magnitude : (uint64_t)magnitude);
+    uint64_t low = u128_low(magnitude);
+    *result = (int64_t)(decimal.negative ? 0 - low : low);
     return true;
 }
 
 bool decimal_is_zero(const uint8_t *bytes) {
     decimal decimal;
     decimal_read(&decimal, bytes);
-    return decimal.kind == DECIMAL_FINITE && decimal.coefficient == 0;
+    return decimal.kind == DECIMAL_FINITE && u128_is_zero(decimal.coefficient);
 }
 
 /* ---- Decimal arithmetic ---- */
@@ -380,7 +388,7 @@ static void pack(digits *d, decimal *result) {
         return;
     }
     for (uint32_t i = 0; i < d->count; i++)
-        result->coefficient = result->coefficient * 10 + d->list[i];
+        result->coefficient = u128_append(result->coefficient, d->list[i]);
     result->exponent = clamp(d->exponent);
 }
 
@@ -434,7 +442,7 @@ static void add_digits(const decimal *a, const decimal *b, decimal *result) {
         more->list[i] = (uint8_t)(digit - 10 * carry);
     }
     pack(more, result);
-    if (result->kind == DECIMAL_FINITE && result->coefficient == 0 && !add)
+    if (result->kind == DECIMAL_FINITE && u128_is_zero(result->coefficient) && !add)
         result->negative = false;
 }
 
@@ -478,8 +486,8 @@ void decimal_multiply(const decimal *a, const decimal *b, decimal *result) {
         multiply_digits(a, b, result);
         return;
     }
-    bool zero = (a->kind == DECIMAL_FINITE && a->coefficient == 0) ||
-                (b->kind == DECIMAL_FINITE && b->coefficient == 0);
+    bool zero = (a->kind == DECIMAL_FINITE && u128_is_zero(a->coefficient)) ||
+                (b->kind == DECIMAL_FINITE && u128_is_zero(b->coefficient));
     if (!zero)
         *result = (decimal){.kind = DECIMAL_INFINITE, .negative = a->negative != b->negative};
 }
@@ -488,11 +496,11 @@ void decimal_multiply(const decimal *a, const decimal *b, decimal *result) {
  * decimal point depends on the locale. */
 static void read_text(const char *text, int32_t digits, decimal *result) {
     int32_t exponent = 0;
-    result->coefficient = 0;
+    result->coefficient = u128_of(0);
     const char *p = text;
     for (; *p != 'e' && *p != '\0'; p++) {
         if (*p >= '0' && *p <= '9')
-            result->coefficient = result->coefficient * 10 + (u128)(*p - '0');
+            result->coefficient = u128_append(result->coefficient, (uint32_t)(*p - '0'));
     }
     bool below = *p == 'e' && p[1] == '-';
     for (; *p != '\0'; p++) {
@@ -521,8 +529,6 @@ void decimal_from_double(double value, decimal *result) {
     }
     snprintf(text, sizeof text, "%.*e", DECIMAL_MAX_DIGITS - 1, fabs(value));
     read_text(text, DECIMAL_MAX_DIGITS, result);
-    while (result->exponent < 0 && result->coefficient % 10 == 0) {
-        result->coefficient /= 10;
+    while (result->exponent < 0 && drop_zero(&result->coefficient))
         result->exponent++;
-    }
 }

@@ -4,10 +4,10 @@
 #ifndef TANSU_BSON_DECIMAL_H
 #define TANSU_BSON_DECIMAL_H
 
+#include "util/u128.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-__extension__ typedef unsigned __int128 u128;
 
 #define DECIMAL_MAX_DIGITS 34
 #define DECIMAL_MIN_EXPONENT (-6176)
@@ -30,6 +30,11 @@ void decimal_read(decimal *decimal, const uint8_t *bytes);
 /* decimal_write -- encodes it as the 16 bytes of a BSON decimal128. A finite one must be within the
  * format. */
 void decimal_write(const decimal *decimal, uint8_t *bytes);
+
+/* decimal_bound -- 10^34, one more than the greatest coefficient. */
+static inline u128 decimal_bound(void) {
+    return u128_multiply(u128_of(10000000000000000u), 1000000000000000000u);
+}
 
 /* decimal_digits -- writes the decimal digits (0 to 9) of a non-zero number, most significant
  * first, and returns their number. `digits` needs a capacity of 40. */

@@ -57,7 +57,8 @@ void decimal_format(const uint8_t *bytes, char *text) {
         strcpy(text, value.kind == DECIMAL_NAN ? "NaN" : "Infinity");
         return;
     }
-    uint32_t count = value.coefficient == 0 ? 1 : decimal_digits(value.coefficient, digits);
+    uint32_t count =
+        u128_is_zero(value.coefficient) ? 1 : decimal_digits(value.coefficient, digits);
     int32_t power = (int32_t)count - 1 + value.exponent;
     if (power < -6 || value.exponent > 0)
         put_scientific(text, digits, count, power);
@@ -103,7 +104,7 @@ static bool is_rest(const scanner *s, const char *word) {
 static bool take_coefficient(scanner *s, u128 *coefficient, int64_t *exponent) {
     int kept = 0, digit;
     bool any = false, point = false, exact = true;
-    *coefficient = 0;
+    *coefficient = u128_of(0);
     *exponent = 0;
     for (;;) {
         if (!point && take(s, '.', '.')) {
@@ -118,7 +119,7 @@ static bool take_coefficient(scanner *s, u128 *coefficient, int64_t *exponent) {
             exact = exact && digit == 0;
             ++*exponent;
         } else if (kept > 0 || digit != 0) {
-            *coefficient = *coefficient * 10 + (unsigned)digit;
+            *coefficient = u128_append(*coefficient, (uint32_t)digit);
             kept++;
         }
     }
@@ -144,23 +145,24 @@ static bool take_exponent(scanner *s, int64_t *exponent) {
 
 /* fit -- brings an exponent into the format's range where that leaves the value as it is. */
 static bool fit(u128 *coefficient, int64_t *exponent) {
-    if (*coefficient == 0) {
+    if (u128_is_zero(*coefficient)) {
         *exponent = *exponent < DECIMAL_MIN_EXPONENT   ? DECIMAL_MIN_EXPONENT
                     : *exponent > DECIMAL_MAX_EXPONENT ? DECIMAL_MAX_EXPONENT
                                                        : *exponent;
         return true;
     }
     /* A tenth of 10^34: what is as large has 34 digits. */
-    const u128 full = (u128)1000000000000000u * 1000000000000000000u;
+    const u128 full = u128_multiply(u128_of(1000000000000000u), 1000000000000000000u);
     for (; *exponent > DECIMAL_MAX_EXPONENT; --*exponent) {
-        if (*coefficient >= full)
+        if (!u128_less(*coefficient, full))
             return false;
-        *coefficient *= 10;
+        *coefficient = u128_multiply(*coefficient, 10);
     }
     for (; *exponent < DECIMAL_MIN_EXPONENT; ++*exponent) {
-        if (*coefficient % 10 != 0)
+        uint32_t digit;
+        *coefficient = u128_drop(*coefficient, &digit);
+        if (digit != 0)
             return false;
-        *coefficient /= 10;
     }
     return true;
 }

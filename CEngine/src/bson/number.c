@@ -40,7 +40,7 @@ static uint8_t *put_integer(uint8_t *out, uint64_t magnitude) {
     uint64_t cut = spare > 0 ? magnitude >> spare << spare : magnitude;
     if (cut == magnitude)
         return put_exact(out, (double)magnitude);
-    return put_inexact(out, (double)cut, magnitude, 0);
+    return put_inexact(out, (double)cut, u128_of(magnitude), 0);
 }
 
 uint32_t number_key(uint8_t key[NUMBER_KEY_MAX], const doc_value *number) {
@@ -95,7 +95,7 @@ uint32_t number_key(uint8_t key[NUMBER_KEY_MAX], const doc_value *number) {
                                                  : NUMBER_POSITIVE_INFINITY;
             return 1;
         }
-        if (decimal.coefficient == 0) {
+        if (u128_is_zero(decimal.coefficient)) {
             key[0] = NUMBER_ZERO;
             return 1;
         }
@@ -192,10 +192,10 @@ bool number_is_nan(const doc_value *value) {
 
 /* round_up -- whether a coefficient whose last digits were cut off is rounded up, half to even. */
 static bool round_up(u128 kept, u128 rest, u128 unit) {
-    u128 half = unit / 2;
-    if (unit == 1)
+    u128 half = u128_shift_right(unit, 1);
+    if (u128_equal(unit, u128_of(1)))
         return false;
-    return rest > half || (rest == half && kept % 2 == 1);
+    return u128_less(half, rest) || (u128_equal(rest, half) && (u128_low(kept) & 1));
 }
 
 /* decimal_whole -- number_whole() of a decimal128. */
@@ -204,25 +204,26 @@ static bool decimal_whole(const uint8_t *bytes, enum fraction fraction, int64_t 
     decimal_read(&d, bytes);
     if (d.kind != DECIMAL_FINITE)
         return false;
-    u128 unit = 1;
+    u128 unit = u128_of(1), rest;
     for (int32_t i = d.exponent; i < 0; i++) {
-        if (unit > d.coefficient) { /* less than a tenth */
+        if (u128_less(d.coefficient, unit)) { /* less than a tenth */
             *result = 0;
             return true;
         }
-        unit *= 10;
+        unit = u128_multiply(unit, 10);
     }
-    u128 whole = d.coefficient / unit;
-    if (fraction == FRACTION_HALF_EVEN && round_up(whole, d.coefficient % unit, unit))
-        whole++;
-    for (int32_t i = d.exponent; i > 0 && whole != 0; i--) {
-        if (whole > INT64_MAX)
+    u128 whole = u128_divide(d.coefficient, unit, &rest);
+    if (fraction == FRACTION_HALF_EVEN && round_up(whole, rest, unit))
+        whole = u128_add(whole, u128_of(1));
+    for (int32_t i = d.exponent; i > 0 && !u128_is_zero(whole); i--) {
+        if (u128_less(u128_of(INT64_MAX), whole))
             return false;
-        whole *= 10;
+        whole = u128_multiply(whole, 10);
     }
-    if (whole > (u128)INT64_MAX + d.negative)
+    if (u128_less(u128_of((uint64_t)INT64_MAX + d.negative), whole))
         return false;
-    *result = d.negative ? (int64_t)(0 - (uint64_t)whole) : (int64_t)whole;
+    uint64_t low = u128_low(whole);
+    *result = (int64_t)(d.negative ? 0 - low : low);
     return true;
 }
 
@@ -288,7 +289,7 @@ static void as_decimal(const doc_value *value, decimal *result) {
     } else {
         int64_t number = whole(value);
         *result = (decimal){.kind = DECIMAL_FINITE, .negative = number < 0};
-        result->coefficient = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+        result->coefficient = u128_of(number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
     }
 }
 

@@ -223,8 +223,8 @@ static void random_decimal(random_source *r, uint8_t *bytes) {
     if (random_chance(r, 20))
         return;
     for (uint64_t digits = random_below(r, DECIMAL_MAX_DIGITS + 1); digits > 0; digits--)
-        value.coefficient =
-            value.coefficient * 10 + (random_chance(r, 30) ? 0 : random_below(r, 10));
+        value.coefficient = u128_append(value.coefficient,
+                                        random_chance(r, 30) ? 0 : (uint32_t)random_below(r, 10));
     value.exponent = (int32_t)(random_chance(r, 80)
                                    ? random_between(r, -45, 5)
                                    : random_between(r, DECIMAL_MIN_EXPONENT, DECIMAL_MAX_EXPONENT));

@@ -32,9 +32,11 @@ static void binary_carry(binary_sum *b) {
 /* binary_put -- adds or subtracts magnitude * 2^exponent; the exponent is at least BINARY_LEAST. */
 static void binary_put(binary_sum *b, uint64_t magnitude, int exponent, bool negative) {
     uint32_t shift = (uint32_t)(exponent - BINARY_LEAST);
-    u128 wide = (u128)magnitude << shift % 32;
-    for (uint32_t i = shift / 32; wide != 0; i++, wide >>= 32)
-        b->limbs[i] += negative ? -(int64_t)(uint32_t)wide : (int64_t)(uint32_t)wide;
+    u128 wide = u128_shift_left(u128_of(magnitude), shift % 32);
+    for (uint32_t i = shift / 32; !u128_is_zero(wide); i++, wide = u128_shift_right(wide, 32)) {
+        int64_t digit = (uint32_t)u128_low(wide);
+        b->limbs[i] += negative ? -digit : digit;
+    }
     if (++b->added == MAX_ADDED)
         binary_carry(b);
 }
@@ -54,11 +56,20 @@ static void binary_put_double(binary_sum *b, double number) {
         binary_put(b, mantissa, exponent, signbit(number));
 }
 
-/* binary_put_whole -- adds a whole number. */
-static void binary_put_whole(binary_sum *b, i128 number) {
-    u128 magnitude = number < 0 ? -(u128)number : (u128)number;
-    binary_put(b, (uint64_t)magnitude, 0, number < 0);
-    binary_put(b, (uint64_t)(magnitude >> 64), 64, number < 0);
+/* whole_sign -- replaces a negative number in two's complement by its magnitude; true if it was
+ * negative. */
+static bool whole_sign(u128 *number) {
+    bool negative = u128_high(*number) >> 63;
+    if (negative)
+        *number = u128_add(u128_join(~u128_high(*number), ~u128_low(*number)), u128_of(1));
+    return negative;
+}
+
+/* binary_put_whole -- adds a whole number in two's complement. */
+static void binary_put_whole(binary_sum *b, u128 number) {
+    bool negative = whole_sign(&number);
+    binary_put(b, u128_low(number), 0, negative);
+    binary_put(b, u128_high(number), 64, negative);
 }
 
 /* binary_sign -- normalises, and replaces a negative number by its magnitude; true if it was
@@ -80,13 +91,12 @@ static uint64_t binary_bit(const binary_sum *b, uint32_t bit) {
 
 /* binary_divide -- divides a normalised magnitude and returns the remainder. */
 static uint64_t binary_divide(binary_sum *b, uint64_t divisor) {
-    u128 rest = 0;
+    u128 rest = u128_of(0);
     for (uint32_t i = BINARY_LIMBS; i-- > 0;) {
-        rest = rest << 32 | (uint64_t)b->limbs[i];
-        b->limbs[i] = (int64_t)(rest / divisor);
-        rest %= divisor;
+        rest = u128_add(u128_shift_left(rest, 32), u128_of((uint64_t)b->limbs[i]));
+        b->limbs[i] = (int64_t)u128_low(u128_divide(rest, u128_of(divisor), &rest));
     }
-    return (uint64_t)rest;
+    return u128_low(rest);
 }
 
 /* binary_round -- rounds a normalised magnitude plus rest / divisor of its last digit to mantissa *
@@ -137,8 +147,10 @@ static void decimal_put(decimal_sum *d, u128 magnitude, int32_t exponent, bool n
     static const uint32_t powers[] = {1,      10,      100,      1000,     10000,
                                       100000, 1000000, 10000000, 100000000};
     uint32_t shift = (uint32_t)(exponent - DECIMAL_LEAST);
-    for (uint32_t i = shift / 9; magnitude != 0; i++, magnitude /= BILLION) {
-        int64_t piece = (int64_t)(magnitude % BILLION) * powers[shift % 9];
+    for (uint32_t i = shift / 9; !u128_is_zero(magnitude); i++) {
+        u128 rest;
+        magnitude = u128_divide(magnitude, u128_of(BILLION), &rest);
+        int64_t piece = (int64_t)u128_low(rest) * powers[shift % 9];
         d->limbs[i] += negative ? -(piece % BILLION) : piece % BILLION;
         d->limbs[i + 1] += negative ? -(piece / BILLION) : piece / BILLION;
     }
@@ -194,13 +206,12 @@ static bool decimal_sign(decimal_sum *d) {
 
 /* decimal_divide -- divides a normalised magnitude; true when there is a remainder. */
 static bool decimal_divide(decimal_sum *d, uint64_t divisor) {
-    u128 rest = 0;
+    u128 rest = u128_of(0);
     for (uint32_t i = DECIMAL_LIMBS; i-- > 0;) {
-        rest = rest * BILLION + (uint64_t)d->limbs[i];
-        d->limbs[i] = (int64_t)(rest / divisor);
-        rest %= divisor;
+        rest = u128_add(u128_multiply(rest, BILLION), u128_of((uint64_t)d->limbs[i]));
+        d->limbs[i] = (int64_t)u128_low(u128_divide(rest, u128_of(divisor), &rest));
     }
-    return rest != 0;
+    return !u128_is_zero(rest);
 }
 
 /* decimal_digit -- a decimal digit of a normalised magnitude. */
@@ -213,9 +224,8 @@ static uint32_t decimal_digit(const decimal_sum *d, uint32_t position) {
 
 /* decimal_store -- writes a decimal128 of coefficient and exponent. */
 static void decimal_store(uint8_t bytes[16], u128 coefficient, int32_t exponent, bool negative) {
-    uint64_t high = (uint64_t)(coefficient >> 64) | (uint64_t)(exponent - DECIMAL_MIN_EXPONENT)
-                                                        << 49;
-    store_u64(bytes, (uint64_t)coefficient);
+    uint64_t high = u128_high(coefficient) | (uint64_t)(exponent - DECIMAL_MIN_EXPONENT) << 49;
+    store_u64(bytes, u128_low(coefficient));
     store_u64(bytes + 8, high | (uint64_t)negative << 63);
 }
 
@@ -230,7 +240,6 @@ static void decimal_special(uint8_t bytes[16], bool nan, bool negative) {
  * exponent `quantum` where possible. `more`: there are non-zero digits below the last one. */
 static void decimal_round(const decimal_sum *d, bool more, int32_t quantum, bool negative,
                           uint8_t bytes[16]) {
-    const u128 bound = (u128)10000000000000000u * 1000000000000000000u; /* 10^34 */
     uint32_t top = DECIMAL_LIMBS * 9, low = 0;
     while (top > 0 && decimal_digit(d, top - 1) == 0)
         top--;
@@ -245,22 +254,26 @@ static void decimal_round(const decimal_sum *d, bool more, int32_t quantum, bool
         low = top - DECIMAL_MAX_DIGITS;
     if (low < DECIMAL_MIN_EXPONENT - DECIMAL_LEAST)
         low = DECIMAL_MIN_EXPONENT - DECIMAL_LEAST;
-    u128 coefficient = 0;
+    u128 coefficient = u128_of(0);
     for (uint32_t i = top; i > low; i--)
-        coefficient = coefficient * 10 + decimal_digit(d, i - 1);
+        coefficient = u128_append(coefficient, decimal_digit(d, i - 1));
     uint32_t next = decimal_digit(d, low - 1);
     bool above = more;
     for (uint32_t i = 0; next == 5 && !above && i + 1 < low; i++)
         above = decimal_digit(d, i) != 0;
-    if (next > 5 || (next == 5 && (above || (coefficient & 1))))
-        coefficient++;
-    if (coefficient == bound) {
-        coefficient /= 10;
+    if (next > 5 || (next == 5 && (above || (u128_low(coefficient) & 1))))
+        coefficient = u128_add(coefficient, u128_of(1));
+    if (u128_equal(coefficient, decimal_bound())) {
+        coefficient = u128_drop(coefficient, &next);
         low++;
     }
     int32_t exponent = (int32_t)low + DECIMAL_LEAST;
-    for (; exponent > DECIMAL_MAX_EXPONENT && coefficient < bound / 10; exponent--)
-        coefficient *= 10;
+    for (; exponent > DECIMAL_MAX_EXPONENT; exponent--) {
+        u128 longer = u128_multiply(coefficient, 10);
+        if (!u128_less(longer, decimal_bound()))
+            break;
+        coefficient = longer;
+    }
     if (exponent > DECIMAL_MAX_EXPONENT)
         decimal_special(bytes, false, negative);
     else
@@ -343,10 +356,15 @@ static bool add_decimal(sum *s, const uint8_t *bytes, size_t *memory) {
     return true;
 }
 
+/* add_whole -- adds to the whole numbers. */
+static void add_whole(sum *s, int64_t number) {
+    s->whole = u128_add(s->whole, u128_join(number < 0 ? UINT64_MAX : 0, (uint64_t)number));
+}
+
 bool sum_add(sum *s, const doc_value *number, size_t *memory) {
     switch (number->type) {
-    case DOC_INT32: s->whole += doc_int32(number); break;
-    case DOC_INT64: s->whole += doc_int64(number); break;
+    case DOC_INT32: add_whole(s, doc_int32(number)); break;
+    case DOC_INT64: add_whole(s, doc_int64(number)); break;
     case DOC_DOUBLE:
         s->has_double = true;
         if (!add_double(s, doc_double(number), memory))
@@ -417,11 +435,12 @@ static bool decimal_result(const sum *s, uint64_t divisor, number_result *result
         binary_of(s, &doubles);
         decimal_put_binary(all, &doubles);
     }
-    u128 magnitude = s->whole < 0 ? -(u128)s->whole : (u128)s->whole;
-    decimal_put(all, magnitude, 0, s->whole < 0);
+    u128 magnitude = s->whole;
+    bool below = whole_sign(&magnitude);
+    decimal_put(all, magnitude, 0, below);
     bool negative = decimal_sign(all);
     bool more = decimal_divide(all, divisor);
-    bool whole = s->whole != 0 || s->has_double || !s->decimal;
+    bool whole = !u128_is_zero(s->whole) || s->has_double || !s->decimal;
     int32_t quantum = s->decimal ? s->quantum : 0;
     decimal_round(all, more, whole && quantum > 0 ? 0 : quantum, negative, result->bytes);
     free(all);
@@ -448,9 +467,10 @@ bool sum_total(const sum *s, number_result *result) {
         return decimal_result(s, 1, result);
     if (s->has_double)
         return binary_result(s, 1, result);
-    if (s->whole < INT64_MIN || s->whole > INT64_MAX)
+    uint64_t low = u128_low(s->whole);
+    if (u128_high(s->whole) != (low >> 63 ? UINT64_MAX : 0))
         return decimal_result(s, 1, result);
-    store_u64(result->bytes, (uint64_t)s->whole);
+    store_u64(result->bytes, low);
     return result_set(result, DOC_INT64, 8);
 }
 

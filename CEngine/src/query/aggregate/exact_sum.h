@@ -11,13 +11,11 @@
 #include "bson/decimal.h"
 #include "bson/document.h"
 
-__extension__ typedef __int128 i128;
-
 #define SUM_PARTS 4
 
 /* Zero-initialised, it is empty. */
 typedef struct sum {
-    i128 whole;              /* of the int32 and int64 */
+    u128 whole;              /* of the int32 and int64, in two's complement */
     uint64_t count;          /* numbers added */
     double parts[SUM_PARTS]; /* their sum is exactly the sum of the doubles */
     uint32_t part_count;

@@ -73,9 +73,9 @@ static void read_text(const char *text, big *x) {
 /* is_too_long -- whether the coefficient has more digits than it may: there are bits for that.
  * Such a decimal is a zero, but libbson writes the digits. */
 static bool is_too_long(const bson_decimal128_t *decimal) {
-    const unsigned __int128 most = (unsigned __int128)10000000000000000u * 1000000000000000000u - 1;
-    return (decimal->high >> 61 & 3) != 3 &&
-           ((unsigned __int128)(decimal->high & 0x1FFFFFFFFFFFF) << 64 | decimal->low) > most;
+    const uint64_t high = 0x1ED09BEAD87C0, low = 0x378D8E6400000000; /* 10^34 */
+    uint64_t own = decimal->high & 0x1FFFFFFFFFFFF;
+    return (decimal->high >> 61 & 3) != 3 && (own > high || (own == high && decimal->low >= low));
 }
 
 /* read_number -- of any type. A double has the digits after the point that it needs. */
@@ -294,14 +294,13 @@ bool model_number_calculate(const bson_iter_t *a, const bson_iter_t *b, bool add
         bson_append_double(result, "v", 1, add ? x + y : x * y);
         return true;
     }
-    __int128 x = bson_iter_as_int64(a), y = bson_iter_as_int64(b);
-    __int128 z = add ? x + y : x * y;
-    if (z < INT64_MIN || z > INT64_MAX)
+    int64_t x = bson_iter_as_int64(a), y = bson_iter_as_int64(b), z;
+    if (add ? __builtin_add_overflow(x, y, &z) : __builtin_mul_overflow(x, y, &z))
         return false;
     if (BSON_ITER_HOLDS_INT32(a) && BSON_ITER_HOLDS_INT32(b) && z >= INT32_MIN && z <= INT32_MAX)
         bson_append_int32(result, "v", 1, (int32_t)z);
     else
-        bson_append_int64(result, "v", 1, (int64_t)z);
+        bson_append_int64(result, "v", 1, z);
     return true;
 }
 
