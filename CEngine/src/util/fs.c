@@ -523,7 +523,7 @@ end:
     return status;
 }
 
-tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu_buffer *result,
+tansu_status fs_read_file(const fs *calls, const char *path, uint64_t limit, tansu_buffer *result,
                           tansu_error *error) {
     result->size = 0;
     int fd = calls->open(calls, path, O_RDONLY, 0);
@@ -538,7 +538,7 @@ tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu
     else if (size > limit)
         status = error_set(error, TANSU_E_TOO_LARGE, path,
                            "The file \"%s\" is larger than any valid one", path);
-    else if (!buffer_reserve(result, (size_t)size + 1))
+    else if (size >= SIZE_MAX || !buffer_reserve(result, (size_t)size + 1))
         status = error_memory(error);
     while (status == TANSU_OK && result->size < size) {
         ssize_t n = calls->read(fd, result->data + result->size, (size_t)size - result->size,

@@ -99,7 +99,7 @@ tansu_status fs_write_file(const fs *calls, const char *folder, const char *name
 
 /* fs_read_file -- reads a whole file (NUL appended after the size). Errors: NOT_FOUND, IO,
  * TOO_LARGE (over `limit` bytes). */
-tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu_buffer *result,
+tansu_status fs_read_file(const fs *calls, const char *path, uint64_t limit, tansu_buffer *result,
                           tansu_error *error);
 
 /* fs_write_all -- writes all bytes from an offset of the file on; -1 with errno. */
