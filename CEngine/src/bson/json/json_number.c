@@ -91,7 +91,8 @@ static double plain_strtod(const char *text) {
     return number;
 }
 
-/* quick_double -- a number with few digits and a small exponent, by one exact operation. */
+/* quick_double -- a number with few digits and a small exponent, by one exact operation; none where
+ * that is rounded twice, as by the x87. */
 static bool quick_double(const char *text, size_t size, double *result) {
     const char *p = text, *end = text + size;
     bool negative = *p == '-';
@@ -121,6 +122,8 @@ static bool quick_double(const char *text, size_t size, double *result) {
         exponent += down ? -written : written;
     }
     if (whole > EXACT_WHOLE || exponent > EXACT_POWER || exponent < -EXACT_POWER)
+        return false;
+    if (FLT_EVAL_METHOD != 0 && exponent != 0)
         return false;
     double number = (double)whole;
     number = exponent < 0 ? number / powers[-exponent] : number * powers[exponent];
