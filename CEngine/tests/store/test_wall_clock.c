@@ -23,6 +23,12 @@
 static atomic_long ahead;
 
 #ifndef __APPLE__
+/* What the C library has for a time of 64 bits where its own has 32. */
+#if defined(__TIMESIZE) && __TIMESIZE == 32
+#define __real_clock_gettime __real___clock_gettime64
+#define __wrap_clock_gettime __wrap___clock_gettime64
+#endif
+
 int __real_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
 
