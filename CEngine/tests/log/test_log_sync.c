@@ -86,7 +86,7 @@ static void a_sync_covers_all_segments_of_a_commit(void) {
 static void commits_that_are_synced_get_single_pages(void) {
     char *folder = folder_new();
     log *l = log_workload_start(folder);
-    long page = sysconf(_SC_PAGESIZE);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uint64_t sequence = 0;
     log_workload_commit(l, ++sequence, 1, 100);
     CHECK_OK(log_sync(l, sequence, NULL), NULL);

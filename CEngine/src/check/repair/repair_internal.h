@@ -44,7 +44,7 @@ static inline uint32_t repair_number(log_location location) {
     return (uint32_t)(location >> 32) & 0x0fffffffu;
 }
 static inline uint32_t repair_offset(log_location location) {
-    return (uint32_t)location & LOCATION_MASK;
+    return (uint32_t)(location & LOCATION_MASK);
 }
 
 /* ---- Repair log ---- */

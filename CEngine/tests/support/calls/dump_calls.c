@@ -34,13 +34,13 @@ typedef struct source {
     size_t left;
 } source;
 
-static int64_t give(void *context, void *bytes, size_t size) {
+static ptrdiff_t give(void *context, void *bytes, size_t size) {
     source *s = context;
     const size_t part = size < s->left ? size : s->left;
     memcpy(bytes, s->at, part);
     s->at += part;
     s->left -= part;
-    return (int64_t)part;
+    return (ptrdiff_t)part;
 }
 
 tansu_status load_bytes(tansu_db *db, const void *text, size_t size, tansu_document options) {
