@@ -249,7 +249,7 @@ segment_usage *locations_live(const locations *p) {
 tansu_status locations_gaps_read(locations *p, const uint8_t *gaps, size_t size,
                                  tansu_error *error) {
     size_t count = size / 16;
-    uint64_t behind = 0, chunks = p->stored, first = chunks;
+    uint64_t behind = 0, chunks = p->stored;
     bool sound = size % 16 == 0;
     uint64_t *list = malloc(size + 1);
     if (list == NULL)
@@ -270,7 +270,7 @@ tansu_status locations_gaps_read(locations *p, const uint8_t *gaps, size_t size,
     }
     p->gaps = list;
     p->gap_count = count;
-    p->in_gaps = (first - chunks) * LOCATIONS_CHUNK;
+    p->in_gaps = (p->stored - chunks) * LOCATIONS_CHUNK;
     p->gaps_known = true;
     return TANSU_OK;
 }

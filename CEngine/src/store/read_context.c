@@ -389,34 +389,36 @@ static inline void scan_prefetch(const table_scan *scan, log_location location) 
         prefetch_lines(bytes, 0);
 }
 
-/* scan_words -- has `words` be those of the next record id; NULL when none of those up to `end` has
- * a location, nor will get one in the transaction that it is prepared for. */
-static tansu_status scan_words(table_scan *scan, tansu_error *error) {
-    if (scan->rid < scan->end)
-        return TANSU_OK;
-    scan->first = scan->rid;
-    return locations_words(scan->collection->locations, scan->rid, &scan->words, &scan->end, error);
+/* scan_to_words -- moves to the next record id whose chunk has words; where there are none, no record
+ * id has a location, nor will get one in the transaction that it is prepared for. TANSU_DONE at the
+ * end. */
+static inline tansu_status scan_to_words(table_scan *scan, tansu_error *error) {
+    while (scan->rid < scan->collection->next_rid) {
+        if (scan->rid >= scan->end) {
+            tansu_status status = locations_words(scan->collection->locations, scan->rid,
+                                                  &scan->words, &scan->end, error);
+            if (status != TANSU_OK)
+                return status;
+            scan->first = scan->rid;
+        }
+        if (scan->words != NULL)
+            return TANSU_OK;
+        scan->rid = scan->end;
+    }
+    return TANSU_DONE;
 }
 
 /* scan_pending -- one step in a write transaction that has changed documents. */
 static tansu_status scan_pending(table_scan *scan, uint64_t *rid, doc_ref *ref, const uint8_t **doc,
                                  uint32_t *size, tansu_error *error) {
-    while (scan->rid < scan->collection->next_rid) {
-        tansu_status status = scan_words(scan, error);
-        if (status != TANSU_OK)
+    tansu_status status;
+    while ((status = scan_to_words(scan, error)) == TANSU_OK) {
+        *rid = scan->rid++;
+        status = read_find_document(scan->rctx, scan->collection, *rid, ref, doc, size, error);
+        if (status != TANSU_DONE)
             return status;
-        if (scan->words == NULL) {
-            scan->rid = scan->end;
-            continue;
-        }
-        uint64_t number = scan->rid++;
-        status = read_find_document(scan->rctx, scan->collection, number, ref, doc, size, error);
-        if (status == TANSU_DONE)
-            continue;
-        *rid = number;
-        return status;
     }
-    return TANSU_DONE;
+    return status;
 }
 
 tansu_status table_scan_next(table_scan *scan, uint64_t *rid, doc_ref *ref, const uint8_t **doc,
@@ -424,18 +426,10 @@ tansu_status table_scan_next(table_scan *scan, uint64_t *rid, doc_ref *ref, cons
     const read_context *rctx = scan->rctx;
     if (rctx->pending != NULL && !pending_empty(rctx->pending))
         return scan_pending(scan, rid, ref, doc, size, error);
-    uint64_t end = scan->collection->next_rid;
-    while (scan->rid < end) {
-        uint64_t number = scan->rid;
-        tansu_status status = scan_words(scan, error);
-        if (status != TANSU_OK)
-            return status;
-        if (scan->words == NULL) {
-            scan->rid = scan->end;
-            continue;
-        }
+    tansu_status status;
+    while ((status = scan_to_words(scan, error)) == TANSU_OK) {
+        uint64_t number = scan->rid++;
         uint64_t i = number - scan->first;
-        scan->rid++;
         if (number + PREFETCH < scan->end)
             scan_prefetch(scan, locations_load(&scan->words[i + PREFETCH]));
         uint64_t where = record_where(scan->collection->id, number);
@@ -457,7 +451,7 @@ tansu_status table_scan_next(table_scan *scan, uint64_t *rid, doc_ref *ref, cons
         return *doc != NULL ? checked(rctx, scan->collection, number, location, *doc, *size, error)
                             : damaged(rctx, scan->collection, number, newest, error);
     }
-    return TANSU_DONE;
+    return status;
 }
 
 /* ---- Versions that older snapshots see ---- */
