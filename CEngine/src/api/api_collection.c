@@ -63,13 +63,11 @@ static tansu_status read_option(collection_options_read *o, const doc_iter *iter
 
 /* check_once -- errors: INVALID_QUERY (an option is given twice). */
 static tansu_status check_once(tansu_document options, const doc_iter *at, tansu_error *error) {
-    doc_value first;
-    doc_find(options.data, options.size, at->key, at->key_size, &first);
-    return first.data == at->value.data
-               ? TANSU_OK
-               : error_set(error, TANSU_E_INVALID_QUERY, at->key,
+    return doc_has_before(options.data, options.size, at)
+               ? error_set(error, TANSU_E_INVALID_QUERY, at->key,
                            "The collection option \"%s\" is given twice; remove one of them",
-                           at->key);
+                           at->key)
+               : TANSU_OK;
 }
 
 /* read_options -- reads {local: bool, compression: text, references: array, ...}. The objects are the

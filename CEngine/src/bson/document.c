@@ -73,6 +73,11 @@ bool doc_find(const uint8_t *doc, size_t size, const char *key, size_t key_size,
     return find(doc, size, key, key_size, value);
 }
 
+bool doc_has_before(const uint8_t *doc, size_t size, const doc_iter *at) {
+    doc_value first;
+    return find(doc, size, at->key, at->key_size, &first) && first.data != at->value.data;
+}
+
 bool doc_find_id(const uint8_t *doc, size_t size, doc_value *value) {
     return find(doc, size, "_id", 3, value);
 }

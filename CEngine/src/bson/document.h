@@ -165,6 +165,10 @@ static inline bool doc_iter_value(doc_iter *iter, const doc_value *value) {
 /* doc_find -- the value of a top-level key; false (type DOC_MISSING) if there is none. */
 bool doc_find(const uint8_t *doc, size_t size, const char *key, size_t key_size, doc_value *value);
 
+/* doc_has_before -- whether an element before the one of an iteration over the document has its
+ * key. */
+bool doc_has_before(const uint8_t *doc, size_t size, const doc_iter *at);
+
 /* doc_find_id -- the same of the `_id`. */
 bool doc_find_id(const uint8_t *doc, size_t size, doc_value *value);
 

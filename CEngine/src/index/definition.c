@@ -250,12 +250,10 @@ static tansu_status read_option(index_definition *definition, const doc_iter *op
 /* check_once -- refuses an option that an earlier one has the name of. */
 static tansu_status check_once(const uint8_t *options, size_t size, const doc_iter *option,
                                tansu_error *error) {
-    doc_value first;
-    if (doc_find(options, size, option->key, option->key_size, &first) &&
-        first.data == option->value.data)
-        return TANSU_OK;
-    return error_set(error, TANSU_E_INVALID_INDEX, option->key,
-                     "The option \"%s\" is given twice; remove one of them", option->key);
+    return doc_has_before(options, size, option)
+               ? error_set(error, TANSU_E_INVALID_INDEX, option->key,
+                           "The option \"%s\" is given twice; remove one of them", option->key)
+               : TANSU_OK;
 }
 
 /* read_options -- parses the options; NULL is none. */

@@ -384,13 +384,6 @@ static tansu_status operand_parse(parser *p, const keyword *k, schema_rule *r, b
     }
 }
 
-/* is_repeated -- whether the schema has the keyword before this one, too. */
-static bool is_repeated(const keyword *k) {
-    doc_value first;
-    doc_find(k->schema->data, k->schema->size, k->at->key, k->at->key_size, &first);
-    return first.data != k->at->value.data;
-}
-
 /* rule_parse -- adds the rule of a keyword, if it has one, and moves *last to its end. */
 static tansu_status rule_parse(parser *p, const keyword *k, schema_rule ***last) {
     size_t i = 0, count = sizeof keywords / sizeof keywords[0];
@@ -398,7 +391,7 @@ static tansu_status rule_parse(parser *p, const keyword *k, schema_rule ***last)
         i++;
     if (i == count)
         return fault(p, "the keyword \"%.64s\" is unknown", k->at->key);
-    if (is_repeated(k))
+    if (doc_has_before(k->schema->data, k->schema->size, k->at))
         return fault(p, "the keyword \"%s\" is given twice; remove one of them", k->at->key);
     if (keywords[i].kind == NO_RULE)
         return parse_text(p, k);
