@@ -6,6 +6,7 @@
  */
 #include "bson/decimal.h"
 #include "bson/decimal_text.h"
+#include "support/bson_corpus.h"
 #include "support/check.h"
 #include "support/hex.h"
 #include "support/random/random.h"
@@ -17,21 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CORPUS "Tests/TansuBSONTests/Resources/bson-corpus"
 #define DEFAULT_ROUNDS 200000
 #define MOST 200 /* bytes of a random text */
 
 /* ---- The BSON corpus ---- */
 
 static unsigned corpus_valid, corpus_refused;
-
-/* member -- a text of a case, or NULL. */
-static const char *member(const bson_t *test, const char *name) {
-    bson_iter_t iter;
-    return bson_iter_init_find(&iter, test, name) && BSON_ITER_HOLDS_UTF8(&iter)
-               ? bson_iter_utf8(&iter, NULL)
-               : NULL;
-}
 
 /* number_of -- the number in {"d": {"$numberDecimal": "…"}}, which the caller frees. */
 static char *number_of(const char *json) {
@@ -55,9 +47,9 @@ static void reads_as(const char *json, const uint8_t *expected) {
 static void valid_case(const bson_t *test) {
     size_t size;
     char written[DECIMAL_TEXT_SIZE];
-    uint8_t *bson = bytes_from_hex(member(test, "canonical_bson"), &size);
-    const char *json = member(test, "canonical_extjson");
-    const char *other = member(test, "degenerate_extjson");
+    uint8_t *bson = bytes_from_hex(corpus_member(test, "canonical_bson"), &size);
+    const char *json = corpus_member(test, "canonical_extjson");
+    const char *other = corpus_member(test, "degenerate_extjson");
     bson_iter_t iter;
     bool lossy = bson_iter_init_find(&iter, test, "lossy") && bson_iter_as_bool(&iter);
     /* The document has one field, "d": its value begins behind the size, the type and the key. */
@@ -77,7 +69,7 @@ static void valid_case(const bson_t *test) {
 /* invalid_case -- a text that is refused. */
 static void invalid_case(const bson_t *test) {
     uint8_t bytes[16];
-    const char *json = member(test, "string");
+    const char *json = corpus_member(test, "string");
     char *text = json[0] == '{' ? number_of(json) : strdup(json);
     if (!CHECK(!decimal_text_read(text, strlen(text), bytes)))
         check_note("%s", text);
@@ -85,33 +77,18 @@ static void invalid_case(const bson_t *test) {
     corpus_refused++;
 }
 
-/* each_case -- runs the cases of one list of a corpus file. */
-static void each_case(const bson_t *file, const char *list, void (*run)(const bson_t *test)) {
-    bson_iter_t iter, cases;
-    if (!bson_iter_init_find(&iter, file, list) || !bson_iter_recurse(&iter, &cases))
-        return;
-    while (bson_iter_next(&cases)) {
-        uint32_t size;
-        const uint8_t *data;
-        bson_t test;
-        bson_iter_document(&cases, &size, &data);
-        REQUIRE(bson_init_static(&test, data, size));
-        run(&test);
-    }
-}
-
 static void corpus_file(const char *name, const char *content, size_t size) {
     if (strncmp(name, "decimal128-", 11) != 0)
         return;
     bson_t *file = bson_new_from_json((const uint8_t *)content, (ssize_t)size, NULL);
     REQUIRE(file != NULL);
-    each_case(file, "valid", valid_case);
-    each_case(file, "parseErrors", invalid_case);
+    corpus_each_case(file, "valid", valid_case);
+    corpus_each_case(file, "parseErrors", invalid_case);
     bson_destroy(file);
 }
 
 static void keeps_the_corpus(void) {
-    repo_file_each(CORPUS, corpus_file);
+    repo_file_each(BSON_CORPUS, corpus_file);
     CHECK(corpus_valid >= 500 && corpus_refused >= 100);
 }
 

@@ -2,6 +2,7 @@
  * test_document.c -- reading raw BSON and the check at the door, compared with libbson.
  */
 #include "bson/document.h"
+#include "support/bson_corpus.h"
 #include "support/check.h"
 #include "support/hex.h"
 #include "support/random/random_bson.h"
@@ -380,7 +381,7 @@ static void corpus_file(const char *name, const char *content, size_t size) {
 }
 
 static void the_bson_corpus_is_judged_right(void) {
-    repo_file_each("Tests/TansuBSONTests/Resources/bson-corpus", corpus_file);
+    repo_file_each(BSON_CORPUS, corpus_file);
     CHECK(corpus_cases > 700);
 }
 

@@ -2,6 +2,7 @@
  * test_json_vectors.c -- public vectors for JSON and BSON: the BSON corpus and the JSON parsing
  * test suite.
  */
+#include "support/bson_corpus.h"
 #include "support/check.h"
 #include "support/hex.h"
 #include "support/repo_file.h"
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CORPUS "Tests/TansuBSONTests/Resources/bson-corpus"
 #define PARSING "Tests/TansuBSONTests/Resources/json-parsing"
 
 /* to_bson -- the status of reading a text. */
@@ -92,14 +92,6 @@ static void corpus_reads(const char *json, const char *hex) {
     free(bytes);
 }
 
-/* member -- a text of a case, or NULL. */
-static const char *member(const bson_t *test, const char *name) {
-    bson_iter_t iter;
-    return bson_iter_init_find(&iter, test, name) && BSON_ITER_HOLDS_UTF8(&iter)
-               ? bson_iter_utf8(&iter, NULL)
-               : NULL;
-}
-
 /* is_lossy -- whether a case's text does not have all of its value. */
 static bool is_lossy(const bson_t *test) {
     bson_iter_t iter;
@@ -114,11 +106,11 @@ static const char beyond_34_digits[] = "Scientific - Longest";
 
 /* valid_case -- all forms that a case has. */
 static void valid_case(const bson_t *test) {
-    const char *bson = member(test, "canonical_bson");
-    const char *json = member(test, "canonical_extjson");
-    const char *relaxed = member(test, "relaxed_extjson");
-    const char *other_bson = member(test, "degenerate_bson");
-    const char *other_json = member(test, "degenerate_extjson");
+    const char *bson = corpus_member(test, "canonical_bson");
+    const char *json = corpus_member(test, "canonical_extjson");
+    const char *relaxed = corpus_member(test, "relaxed_extjson");
+    const char *other_bson = corpus_member(test, "degenerate_bson");
+    const char *other_json = corpus_member(test, "degenerate_extjson");
     corpus_valid++;
     corpus_writes(bson, 1, json);
     if (!is_lossy(test))
@@ -134,7 +126,7 @@ static void valid_case(const bson_t *test) {
         tansu_buffer_free(&again);
         tansu_buffer_free(&text);
     }
-    if (other_bson != NULL && strcmp(member(test, "description"), beyond_34_digits) != 0)
+    if (other_bson != NULL && strcmp(corpus_member(test, "description"), beyond_34_digits) != 0)
         corpus_writes(other_bson, 1, json);
     if (other_json != NULL && !is_lossy(test))
         corpus_reads(other_json, bson);
@@ -147,56 +139,36 @@ static const char *const query_texts[] = {
     "Null byte in legacy $options string",
 };
 
-/* invalid_case -- a case that must be refused. */
-static void invalid_case(const bson_t *test, bool bytes) {
-    const char *description = member(test, "description");
+/* invalid_bytes -- a document that must be refused. */
+static void invalid_bytes(const bson_t *test) {
+    size_t size;
+    uint8_t *bson = bytes_from_hex(corpus_member(test, "bson"), &size);
+    tansu_buffer text = TANSU_BUFFER_INIT;
+    corpus_refused++;
+    if (!CHECK_STATUS(TANSU_E_INVALID_BSON,
+                      tansu_bson_to_json((tansu_document){bson, size}, 1, &text, NULL)))
+        check_note("%s", corpus_member(test, "description"));
+    tansu_buffer_free(&text);
+    free(bson);
+}
+
+/* invalid_text -- a text that must be refused. */
+static void invalid_text(const bson_t *test) {
+    const char *description = corpus_member(test, "description");
     corpus_refused++;
     for (size_t i = 0; i < sizeof query_texts / sizeof *query_texts; i++) {
         if (strcmp(query_texts[i], description) == 0) {
-            CHECK(!refused(member(test, "string")));
+            CHECK(!refused(corpus_member(test, "string")));
             return;
         }
     }
-    if (bytes) {
-        size_t size;
-        uint8_t *bson = bytes_from_hex(member(test, "bson"), &size);
-        tansu_buffer text = TANSU_BUFFER_INIT;
-        if (!CHECK_STATUS(TANSU_E_INVALID_BSON,
-                          tansu_bson_to_json((tansu_document){bson, size}, 1, &text, NULL)))
-            check_note("%s", description);
-        tansu_buffer_free(&text);
-        free(bson);
-        return;
-    }
-    const char *json = member(test, "string");
+    const char *json = corpus_member(test, "string");
     /* The texts of decimal128-*.json are those of the numbers alone. */
     char *whole = malloc(strlen(json) + 64);
     sprintf(whole, json[0] == '{' ? "%s" : "{\"d\": {\"$numberDecimal\": \"%s\"}}", json);
     if (!CHECK(refused(whole)))
         check_note("%s: %s", description, whole);
     free(whole);
-}
-
-/* each_case -- runs the cases of one list of a corpus file. */
-static void each_case(const bson_t *file, const char *list, void (*run)(const bson_t *test, bool),
-                      bool bytes) {
-    bson_iter_t iter, cases;
-    if (!bson_iter_init_find(&iter, file, list) || !bson_iter_recurse(&iter, &cases))
-        return;
-    while (bson_iter_next(&cases)) {
-        uint32_t size;
-        const uint8_t *data;
-        bson_t test;
-        bson_iter_document(&cases, &size, &data);
-        bson_init_static(&test, data, size);
-        run(&test, bytes);
-    }
-}
-
-/* run_valid -- valid_case() with the parameters of each_case(). */
-static void run_valid(const bson_t *test, bool bytes) {
-    (void)bytes;
-    valid_case(test);
 }
 
 /* corpus_file -- one file. */
@@ -209,15 +181,15 @@ static void corpus_file(const char *name, const char *content, size_t size) {
         check_note("%s: %s", name, error.message);
         return;
     }
-    each_case(file, "valid", run_valid, false);
-    each_case(file, "decodeErrors", invalid_case, true);
-    each_case(file, "parseErrors", invalid_case, false);
+    corpus_each_case(file, "valid", valid_case);
+    corpus_each_case(file, "decodeErrors", invalid_bytes);
+    corpus_each_case(file, "parseErrors", invalid_text);
     bson_destroy(file);
 }
 
 /* keeps_the_corpus -- every case of the BSON corpus. */
 static void keeps_the_corpus(void) {
-    repo_file_each(CORPUS, corpus_file);
+    repo_file_each(BSON_CORPUS, corpus_file);
     CHECK_INT(734, corpus_valid);
     CHECK_INT(258, corpus_refused);
 }
