@@ -74,7 +74,11 @@ let package = Package(
             exclude: ["Makefile", "amalgamate", "dependencies", "fuzz", "tansu.pc.in", "tests"],
             sources: ["src"],
             publicHeadersPath: "include",
-            cSettings: [.headerSearchPath("src"), .define("_GNU_SOURCE")],
+            // As in CEngine/Makefile.
+            cSettings: [
+                .headerSearchPath("src"), .define("_GNU_SOURCE"), .define("_FILE_OFFSET_BITS", to: "64"),
+                .define("_TIME_BITS", to: "64"),
+            ],
             linkerSettings: [.linkedLibrary("z"), .linkedLibrary("m", .when(platforms: [.linux, .android]))]
         ),
         .target(name: "CTansuMobile", dependencies: ["CTansuSource"]),
