@@ -554,6 +554,7 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
  * Returns statistics as a BSON document:
  *   "path", "store", "durability", "readOnly", "allowWriter" (if it is true), "format"
  *                         how the database was opened
+ *   "uuid"                which database it is; its backups have the same one
  *   "follow", "refreshes", "reopenings"
  *                         with allow_writer: whether reads follow, how many refreshes found
  *                         commits, and how many of them opened the files again
@@ -1090,7 +1091,8 @@ TANSU_API void tansu_change_init(tansu_change *change);
  * Opens a feed: the events of all commits after number `since`, and then those of future commits.
  * Commits are delivered whole, in order and once, and only when readers see them. A document has
  * one event a commit, from its version before the commit to the one after. To resume after a
- * restart, pass the number of the last commit whose events were all processed.
+ * restart, pass the number of the last commit whose events were all processed, or
+ * tansu_feed_position().
  * `options`: {"collections": [name, ...]} (by their names at the time of the change; default: all),
  * {"before": bool}, {"after": bool} (whether events have the documents; default: false).
  *
@@ -1130,6 +1132,13 @@ TANSU_API tansu_status tansu_feed_next(tansu_feed *feed, int64_t timeout_ms, tan
  */
 TANSU_API tansu_status tansu_feed_skip(tansu_feed *feed, int64_t timeout_ms, uint64_t *sequence,
                                        tansu_error *error);
+
+/*
+ * The number of the last commit of which nothing is left to deliver: where a later feed with the
+ * same options resumes, as by tansu_feed_open(). It also passes commits in which the feed had
+ * nothing to deliver, once tansu_feed_next() has looked at them. 0 on NULL.
+ */
+TANSU_API uint64_t tansu_feed_position(const tansu_feed *feed);
 
 /* Cancels a feed, from any thread: the call that waits in it and every later one return CANCELLED.
  * The feed must not be closed at the same time. No-op on NULL. */

@@ -111,6 +111,10 @@ tansu_status tansu_feed_skip(tansu_feed *feed, int64_t timeout_ms, uint64_t *seq
     return status;
 }
 
+uint64_t tansu_feed_position(const tansu_feed *feed) {
+    return feed == NULL ? 0 : feed->inner.position.delivered;
+}
+
 void tansu_feed_cancel(tansu_feed *feed) {
     if (feed != NULL)
         feed_cancel(&feed->inner);

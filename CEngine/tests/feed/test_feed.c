@@ -291,6 +291,49 @@ static tansu_status open_status(tansu_db *db, uint64_t since, const char *option
     return status;
 }
 
+/* The events that are left to a feed are those that one has which is opened there. */
+static void a_feed_is_resumed_from_its_position(void) {
+    feed_workload *p = malloc(sizeof *p);
+    REQUIRE(p != NULL);
+    feed_workload_begin(p, NULL, 7, 10);
+    for (int i = 0; i < 100; i++)
+        feed_workload_commit(p);
+    tansu_feed *feed = feed_model_open_feed(p->db, 0, NULL);
+    CHECK_INT(0, tansu_feed_position(feed));
+    tansu_change change;
+    tansu_change_init(&change);
+    uint64_t whole = 0;
+    while (tansu_feed_next(feed, 0, &change, &call_error) == TANSU_OK) {
+        /* A commit that is not delivered to its end is delivered again from its beginning. */
+        CHECK(change.last ? tansu_feed_position(feed) >= change.sequence
+                          : tansu_feed_position(feed) < change.sequence);
+        CHECK(tansu_feed_position(feed) >= whole);
+        whole = tansu_feed_position(feed);
+        tansu_feed *other = feed_model_open_feed(p->db, whole, NULL);
+        char expected[512];
+        snprintf(expected, sizeof expected, "%s", next_text(other));
+        tansu_feed_close(other);
+        if (change.last) {
+            tansu_feed *ahead = feed_model_open_feed(p->db, change.sequence, NULL);
+            CHECK_TEXT(expected, next_text(ahead));
+            tansu_feed_close(ahead);
+        }
+    }
+    CHECK_INT(p->sequence, tansu_feed_position(feed));
+    tansu_feed_close(feed);
+    /* Commits of other collections are passed, when they have been looked at. */
+    feed = feed_model_open_feed(p->db, TANSU_FEED_NOW, "{'collections': ['elsewhere']}");
+    CHECK_INT(p->sequence, tansu_feed_position(feed));
+    CHECK_OK(call_save(p->db, NULL, "here", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    CHECK_INT(p->sequence, tansu_feed_position(feed));
+    CHECK_TEXT("DONE", next_text(feed));
+    CHECK_INT(p->sequence + 1, tansu_feed_position(feed));
+    tansu_feed_close(feed);
+    CHECK_INT(0, tansu_feed_position(NULL));
+    feed_workload_end(p);
+    free(p);
+}
+
 static void wrong_calls_are_refused(void) {
     tansu_db *db = call_open(NULL);
     tansu_feed *feed = NULL;
@@ -327,6 +370,7 @@ int main(void) {
     RUN(changes_make_the_database_at_every_commit);
     RUN(a_large_commit_is_delivered_while_others_write);
     RUN(skipping_goes_to_the_present);
+    RUN(a_feed_is_resumed_from_its_position);
     RUN(wrong_calls_are_refused);
     return check_finish();
 }
