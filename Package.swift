@@ -12,9 +12,18 @@ let isolatedToMainActor: [SwiftSetting] = [
 let isolatedToMainActor: [SwiftSetting] = []
 #endif
 
+// What Apple's stores ask of a library. Elsewhere it would only be a folder beside each program.
+#if os(macOS)
+let privacyManifest: [Resource] = [.copy("PrivacyInfo.xcprivacy")]
+let notCompiled: [String] = []
+#else
+let privacyManifest: [Resource] = []
+let notCompiled = ["PrivacyInfo.xcprivacy"]
+#endif
+
 let package = Package(
     name: "tansu",
-    platforms: [.macOS(.v13)],
+    platforms: [.macOS(.v13), .macCatalyst(.v16), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Tansu", targets: ["Tansu"]),
         .library(name: "TansuBSON", targets: ["TansuBSON"]),
@@ -94,7 +103,9 @@ let package = Package(
                 "TansuBSON",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-            ]
+            ],
+            exclude: notCompiled,
+            resources: privacyManifest
         ),
         .target(name: "TansuEJDBKit", dependencies: ["Tansu"]),
         .target(name: "TansuObjects", dependencies: ["Tansu"]),
