@@ -59,7 +59,7 @@ final class CommitSignal: @unchecked Sendable {
         wake()
     }
 
-    /// A mark for `wait(after:)`, which every later commit ends.
+    /// A mark for `wait(after:)`, which every later commit ends, and resuming the database where it is suspended.
     func mark(_ engine: EngineDatabase) throws -> UInt64 {
         try condition.withLock {
             if waiting == nil { try beginWaiting(engine) }
@@ -98,7 +98,8 @@ final class CommitSignal: @unchecked Sendable {
     /// Whether a thread or its feed is left.
     var isIdle: Bool { condition.withLock { threads == 0 } }
 
-    private func wake() {
+    /// Wakes all waiters.
+    func wake() {
         let woken = condition.withLock {
             wakes += 1
             defer { waiters.removeAll() }
@@ -107,10 +108,10 @@ final class CommitSignal: @unchecked Sendable {
         for waiter in woken { waiter.resume() }
     }
 
-    /// Under the lock.
+    /// Under the lock. Nothing is done while the database is suspended.
     private func beginWaiting(_ engine: EngineDatabase) throws {
         var feed: OpaquePointer?
-        try engine.call { database in
+        try engine.callUnlessSuspended { database in
             _ = try engineCall { tansu_feed_open(database, UInt64.max, tansu_document(), &feed, $0) }
             // Within the call, so that closing the database waits for the thread.
             threads += 1

@@ -30,8 +30,12 @@ extension EngineDatabase {
 
     /// The engine's statistics.
     func stats() throws -> BSONDocument {
+        try call(Self.stats)
+    }
+
+    static func stats(_ database: OpaquePointer) throws -> BSONDocument {
         try withEngineBuffer { buffer in
-            try call { database in _ = try engineCall { tansu_stats(database, &buffer, $0) } }
+            _ = try engineCall { tansu_stats(database, &buffer, $0) }
             return BSONDocument(trustedBytes: Array(buffer.bytes))
         }
     }

@@ -7,14 +7,21 @@ import CTansu
 extension EngineDatabase {
     /// Opens the engine's database.
     convenience init(opening store: Database.Store, options: Database.Options) throws {
+        let recorder = CallRecorder(options)
+        self.init(try Self.open(store, options, recorder), options, recorder)
+    }
+
+    /// Opens the engine's database, whose calls that recorder gets.
+    static func open(
+        _ store: Database.Store, _ options: Database.Options, _ recorder: CallRecorder?
+    ) throws -> OpaquePointer {
         EnginePlatform.prepare()
         var handle: OpaquePointer?
-        let recorder = CallRecorder(options)
         try withEngineOptions(store, options, recorder) { choices in
             _ = try engineCall { tansu_open(choices, &handle, $0) }
         }
         guard let handle else { throw TansuError(.invalidState, "The engine returned no database") }
-        self.init(handle, options, recorder)
+        return handle
     }
 
     /// The version of the engine that is linked.

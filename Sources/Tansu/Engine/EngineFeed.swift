@@ -11,25 +11,66 @@ import CTansu
 ///
 /// `@unchecked Sendable`: the engine allows one thread at a time in a feed, which the handle's lock ensures.
 final class EngineFeed: @unchecked Sendable {
-    /// What is open in the engine; shared with the database, which closes it when it is closed itself.
+    /// What happens to a feed when its database is resumed after it was suspended.
+    enum Resumption {
+        /// It goes on where it was. A commit of which events are left is delivered again from its beginning.
+        case continued
+        /// Nobody knows what was committed meanwhile: it begins again, and counts as touched.
+        case touched
+    }
+
+    /// What is open in the engine; shared with the database, which suspends it and closes it with itself.
     final class Handle: @unchecked Sendable {
+        private enum State {
+            case open(OpaquePointer?)
+            /// With the last commit that was delivered.
+            case suspended(UInt64)
+            case closed(TansuError)
+        }
+
+        private let options: BSONDocument
+        private let resumption: Resumption
         private let lock = NSLock()
         private let interrupt = EngineInterrupt { tansu_feed_cancel($0) }
-        private var pointer: OpaquePointer?
+        private var state = State.suspended(0)
+        private var isTouched = false
 
-        func begin(_ pointer: OpaquePointer?) {
-            lock.withLock { self.pointer = pointer }
+        init(_ options: BSONDocument, _ resumption: Resumption) {
+            self.options = options
+            self.resumption = resumption
+        }
+
+        /// Opens the engine's feed after that commit.
+        func open(_ database: OpaquePointer, since number: UInt64) throws {
+            try lock.withLock { try openLocked(database, since: number) }
+        }
+
+        private func openLocked(_ database: OpaquePointer, since number: UInt64) throws {
+            var pointer: OpaquePointer?
+            try options.withUnsafeBytes { options in
+                _ = try engineCall { tansu_feed_open(database, number, tansu_document(options), &pointer, $0) }
+            }
+            state = .open(pointer)
             interrupt.begin(pointer)
         }
 
-        /// Runs `body` on the engine's feed. Throws `.closed` when that was closed with its database.
-        func call<Result>(_ body: (OpaquePointer) throws -> Result) throws -> Result {
+        /// Runs `body` on the engine's feed; `nil` while the database is suspended. Throws `.closed` when the feed was
+        /// closed with its database, or what kept it from being resumed.
+        func call<Result>(_ body: (OpaquePointer?) throws -> Result) throws -> Result? {
             try lock.withLock {
-                guard let pointer else {
-                    throw TansuError(
-                        .closed, "The database is closed; open it again and continue from the last resume token")
+                switch state {
+                case .open(let pointer): return try body(pointer)
+                case .suspended: return nil
+                case .closed(let error): throw error
                 }
-                return try body(pointer)
+            }
+        }
+
+        /// Whether something may have changed while the database was suspended, once.
+        func takeTouched() -> Bool {
+            lock.withLock {
+                defer { isTouched = false }
+                return isTouched
             }
         }
 
@@ -38,10 +79,44 @@ final class EngineFeed: @unchecked Sendable {
         }
 
         func close() {
+            end { _ in
+                .closed(
+                    TansuError(.closed, "The database is closed; open it again and continue from the last resume token")
+                )
+            }
+        }
+
+        /// Lets go of the engine's feed, and remembers where it was.
+        func suspend() {
+            end { .suspended(tansu_feed_position($0)) }
+        }
+
+        /// Goes on in the database, which was opened again. What keeps it from that is thrown by the next call.
+        func resume(_ database: OpaquePointer) {
+            lock.withLock {
+                guard case .suspended(let position) = state else { return }
+                do {
+                    switch resumption {
+                    case .continued: try openLocked(database, since: position)
+                    case .touched:
+                        try openLocked(database, since: UInt64.max)
+                        isTouched = true
+                    }
+                } catch {
+                    state = .closed(error as? TansuError ?? TansuError(.invalidState, "\(error)"))
+                }
+            }
+        }
+
+        private func end(_ next: (OpaquePointer?) -> State) {
             interrupt.end()
             lock.withLock {
-                tansu_feed_close(pointer)
-                pointer = nil
+                if case .open(let pointer) = state {
+                    state = next(pointer)
+                    tansu_feed_close(pointer)
+                } else {
+                    state = next(nil)
+                }
             }
         }
     }
@@ -49,28 +124,24 @@ final class EngineFeed: @unchecked Sendable {
     /// Signals when there may be something to read.
     let signal: CommitSignal
     private let engine: EngineDatabase
-    private let handle = Handle()
+    private let handle: Handle
 
     /// Opens a feed.
     ///
     /// - Parameters:
     ///   - since: The number of the last commit that is not delivered; the newest when `nil`.
     ///   - options: The options of `tansu_feed_open()`.
-    init(_ engine: EngineDatabase, since: Int?, options: BSONDocument) throws {
+    ///   - resumption: What happens to it when the database was suspended.
+    init(_ engine: EngineDatabase, since: Int?, options: BSONDocument, resumption: Resumption = .touched) throws {
         self.engine = engine
         signal = engine.commits
+        handle = Handle(options, resumption)
         if let since, since < 0 {
             throw TansuError(.invalidArgument, "The commit number is negative; pass a resume token or nil")
         }
         let number = since.map { UInt64($0) } ?? UInt64.max  // TANSU_FEED_NOW, a macro that Swift does not see
         try engine.call { database in
-            var pointer: OpaquePointer?
-            try options.withUnsafeBytes { options in
-                _ = try engineCall {
-                    tansu_feed_open(database, number, tansu_document(options), &pointer, $0)
-                }
-            }
-            handle.begin(pointer)
+            try handle.open(database, since: number)
             // Within the call: the database cannot be closed between the two.
             engine.adopt(handle)
         }
@@ -86,19 +157,34 @@ final class EngineFeed: @unchecked Sendable {
         handle.close()
     }
 
-    /// Runs `body` on the next event, whose pointers are valid inside it only. `nil` when there is none now.
+    /// Runs `body` on the next event, whose pointers are valid inside it only. `nil` when there is none now, also while the
+    /// database is suspended.
     func next<Result>(_ body: (tansu_change) throws -> Result) throws -> Result? {
         try handle.call { feed in
             var change = tansu_change()
             tansu_change_init(&change)
             guard try engineCall({ tansu_feed_next(feed, 0, &change, $0) }) == TANSU_OK else { return nil }
             return try body(change)
-        }
+        } ?? nil
     }
 
     /// Skips all events that there are now.
     func skip() throws {
         _ = try handle.call { feed in try engineCall { tansu_feed_skip(feed, 0, nil, $0) } }
+    }
+
+    /// Runs `body` if an event is wanted, after all that there are now were skipped, and returns its result; `nil` if none
+    /// is, also while the database is suspended. The database is not suspended between the two.
+    func whenTouched<Result>(through isWanted: (EngineChange) -> Bool = { _ in true }, _ body: () throws -> Result)
+        throws
+        -> Result?
+    {
+        try engine.callUnlessSuspended { _ in
+            // All that was committed so far is in what `body` reads.
+            guard try handle.takeTouched() || skip(through: isWanted) else { return nil }
+            try skip()
+            return try body()
+        } ?? nil
     }
 
     /// Cancels it, from any thread: a running read and later ones throw `.cancelled`.
@@ -184,16 +270,11 @@ extension EngineFeed {
     }
 
     /// Whether there is an event that is wanted now; it and all before it are skipped.
-    func skip(through isWanted: (EngineChange) -> Bool) throws -> Bool {
+    private func skip(through isWanted: (EngineChange) -> Bool) throws -> Bool {
         while let wasWanted = try nextChange(isWanted) {
             if wasWanted { return true }
         }
         return false
-    }
-
-    /// Whether there was a next event, which is skipped.
-    func skipOne() throws -> Bool {
-        try next { _ in true } ?? false
     }
 }
 

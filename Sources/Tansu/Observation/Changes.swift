@@ -144,7 +144,9 @@ extension Database {
                 "before": .bool(documents.contains(.before)), "after": .bool(documents.contains(.after)),
             ]
             if let collections { options["collections"] = .array(BSONArray(collections.map { BSONValue($0) })) }
-            open = { [options] in OwnedFeed(try EngineFeed(database.engine, since: since, options: options)) }
+            open = { [options] in
+                OwnedFeed(try EngineFeed(database.engine, since: since, options: options, resumption: .continued))
+            }
             first = since == nil ? First(Result(catching: open)) : nil
         }
 
@@ -257,7 +259,8 @@ extension Database {
 
         /// Opens a stream of the events of all collections, without documents, from now on.
         package init(_ database: Database) throws {
-            feed = OwnedFeed(try EngineFeed(database.engine, since: nil, options: ["before": false, "after": false]))
+            let options: BSONDocument = ["before": false, "after": false]
+            feed = OwnedFeed(try EngineFeed(database.engine, since: nil, options: options, resumption: .continued))
         }
 
         /// The next event, or nil when there is none now.

@@ -92,11 +92,7 @@ extension Database {
                 while true {
                     let mark = try feed.mark()
                     let list: ObservedList<Document>? = try await query.session.database.readers.run { flag in
-                        let isTouched = try flag.cancelling(with: feed.cancel) { try feed.skipOne() }
-                        guard isTouched else { return nil }
-                        // All that was committed so far is in the result.
-                        try feed.skip()
-                        return try query.list(flag)
+                        try flag.cancelling(with: feed.cancel) { try feed.whenTouched { try query.list(flag) } }
                     }
                     if let list, isAfterError || !list.hasSameRows(as: old) {
                         state = .observing(owned, list, isAfterError: false)

@@ -96,13 +96,9 @@ extension Database {
                 while true {
                     let mark = try feed.mark()
                     let run: Run? = try await database.readers.run { [reads] flag in
-                        let isTouched = try flag.cancelling(with: feed.cancel) {
-                            try feed.skip(through: reads.contains)
+                        try flag.cancelling(with: feed.cancel) {
+                            try feed.whenTouched(through: reads.contains) { Self.run(database, compute, flag) }
                         }
-                        guard isTouched else { return nil }
-                        // All that was committed so far is in the result.
-                        try feed.skip()
-                        return Self.run(database, compute, flag)
                     }
                     guard let run else {
                         await feed.signal.wait(after: mark)

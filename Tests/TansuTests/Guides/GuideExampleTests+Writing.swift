@@ -119,6 +119,11 @@ extension GuideExampleTests {
         case .failure(let error): #expect(error is CancellationError)
         }
 
+        try await db.suspend(timeout: .seconds(3))
+        // Here another process may write. This one may be stopped.
+        try await db.resume()
+        print(try await accounts.count())  // 2
+
         #expect(try printed.lines == shown(by: "ConcurrencyAndTransactions"))
     }
 }
