@@ -34,10 +34,14 @@ let package = Package(
         .executable(name: "tansu", targets: ["TansuCommand"]),
     ],
     traits: [
+        .default(enabledTraits: ["InstalledEngine"]),
+        .trait(
+            name: "InstalledEngine",
+            description: "Links the C engine that build-engine.sh installs, unless EngineFromSource compiles it"),
         .trait(
             name: "TansuSync",
-            description: "CouchDB: revisions, attachments, replication, its order of values and its query dialect"
-        ),
+            description: "CouchDB: revisions, attachments, replication, its order of values and its query dialect",
+            enabledTraits: ["InstalledEngine"]),
         .trait(
             name: "TansuServer", description: "The HTTP API of CouchDB, and the command tansu serve",
             enabledTraits: ["TansuSync"]),
@@ -95,7 +99,8 @@ let package = Package(
         .target(
             name: "Tansu",
             dependencies: [
-                .target(name: "CTansu", condition: .when(platforms: [.linux, .macOS])),
+                .target(
+                    name: "CTansu", condition: .when(platforms: [.linux, .macOS], traits: ["InstalledEngine"])),
                 .target(name: "CTansuSource", condition: .when(traits: ["EngineFromSource"])),
                 .target(
                     name: "CTansuMobile",
