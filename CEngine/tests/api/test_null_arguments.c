@@ -316,6 +316,7 @@ static void feeds(void) {
     NEEDS(change, tansu_feed_next(feed, 0, NULL, NULL));
     NEEDS(feed, tansu_feed_skip(NULL, 0, NULL, NULL));
     TAKES(sequence, tansu_feed_skip(feed, 0, NULL, NULL));
+    IGNORES(feed, tansu_feed_position(NULL));
     IGNORES(feed, tansu_feed_cancel(NULL));
     tansu_feed_close(feed);
     IGNORES(feed, tansu_feed_close(NULL));
