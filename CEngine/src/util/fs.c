@@ -318,12 +318,17 @@ static bool shut_down(int fd) {
 }
 #endif
 
+#ifdef __APPLE__
+/* flush -- Darwin's fsync stops at the drive's cache. Not every file system knows more. */
+static int flush(int fd) {
+    return fcntl(fd, F_FULLFSYNC) == -1 ? fsync(fd) : 0;
+}
+#endif
+
 static int system_sync(int fd, void *mapped, size_t mapped_size) {
 #ifdef __APPLE__
-    /* Darwin's fsync stops at the drive's cache, and does not write dirty mapped pages. */
-    if (mapped != NULL && msync(mapped, mapped_size, MS_SYNC) != 0)
-        return -1;
-    return fcntl(fd, F_FULLFSYNC) == -1 ? fsync(fd) : 0;
+    /* fsync does not write dirty mapped pages there. */
+    return mapped != NULL && msync(mapped, mapped_size, MS_SYNC) != 0 ? -1 : flush(fd);
 #else
     (void)mapped;
     (void)mapped_size;
@@ -336,10 +341,10 @@ static int system_sync_folder(const fs *calls, const char *path) {
     int fd = system_open(calls, path, O_RDONLY, 0);
     if (fd < 0)
         return -1;
-    int result = fsync(fd);
-#ifndef __APPLE__
-    if (result == 0 && shut_down(fd))
-        result = -1;
+#ifdef __APPLE__
+    int result = flush(fd);
+#else
+    int result = fsync(fd) != 0 || shut_down(fd) ? -1 : 0;
 #endif
     int number = errno;
     system_close(fd);

@@ -22,6 +22,11 @@ static void printable(char *text) {
 }
 
 #ifdef __APPLE__
+#include <TargetConditionals.h>
+#endif
+
+/* Only macOS lets a program ask for others. */
+#if defined(__APPLE__) && TARGET_OS_OSX
 
 #include <fcntl.h>
 #include <libproc.h>
