@@ -7,7 +7,7 @@ import NIOCore
 import TansuBSON
 
 /// What a request needs the right for.
-package enum Access: Sendable {
+enum Access: Sendable {
     /// No right.
     case everyone
     /// To read and write documents of the database that `:db` names, which must exist.
@@ -19,29 +19,29 @@ package enum Access: Sendable {
 }
 
 /// A path with what answers its methods.
-package struct Route: Sendable {
-    package typealias Handler = @Sendable (ServerRequest) async throws -> Response
+struct Route: Sendable {
+    typealias Handler = @Sendable (ServerRequest) async throws -> Response
 
-    package struct Endpoint: Sendable {
+    struct Endpoint: Sendable {
         let access: Access?
         let handler: Handler
 
         /// - Parameter access: That of the route when nil.
-        package init(_ access: Access? = nil, _ handler: @escaping Handler) {
+        init(_ access: Access? = nil, _ handler: @escaping Handler) {
             self.access = access
             self.handler = handler
         }
     }
 
     /// Parts between slashes: text, `:name` for any part, and a `*` at the end for one or more parts.
-    package let pattern: String
+    let pattern: String
     /// What the header `Allow` says about other methods, in CouchDB's order.
-    package let allow: String
-    package let access: Access
-    package let methods: [HTTPRequest.Method: Endpoint]
+    let allow: String
+    let access: Access
+    let methods: [HTTPRequest.Method: Endpoint]
 
     /// GET answers HEAD as well, without the body.
-    package init(
+    init(
         _ pattern: String, allow: String, access: Access = .member, _ methods: [HTTPRequest.Method: Endpoint]
     ) {
         self.pattern = pattern
@@ -131,20 +131,20 @@ struct RouteTree: Sendable {
 }
 
 /// Finds the route of a request, checks what its user may do, and renders what goes wrong.
-package struct Router: Sendable {
+struct Router: Sendable {
     private let tree: RouteTree
 
-    package init(_ routes: [Route]) { tree = RouteTree(routes) }
+    init(_ routes: [Route]) { tree = RouteTree(routes) }
 
     /// What `Allow` says about a path.
-    package func allowedMethods(of path: String) -> String? {
+    func allowedMethods(of path: String) -> String? {
         (try? RequestPath(path.prefixUntil("?").prefixUntil("#"))).flatMap { tree.match($0.parts)?.route.allow }
     }
 
     /// The answer of the endpoint of a request.
     ///
     /// - Throws: ``HTTPFailure`` when there is none, or the user may not, and whatever the endpoint throws.
-    package func respond(to request: ServerRequest) async throws -> Response {
+    func respond(to request: ServerRequest) async throws -> Response {
         guard let match = tree.match(request.path.parts) else {
             if let name = request.path.parts.first { try request.server.requireDatabase(name) }
             throw HTTPFailure.notFound()

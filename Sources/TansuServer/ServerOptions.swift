@@ -52,7 +52,7 @@ public struct ServerOptions: Sendable {
     }
 
     /// Whether only this machine can reach the address.
-    package var isLoopback: Bool {
+    var isLoopback: Bool {
         host == "localhost" || host == "::1"
             || (host.hasPrefix("127.")
                 && host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") })

@@ -38,7 +38,7 @@ public final class TansuServer: Service {
         self.init(database: database, options: options, moreRoutes: [])
     }
 
-    package init(database: Database, options: ServerOptions, moreRoutes: [Route]) {
+    init(database: Database, options: ServerOptions, moreRoutes: [Route]) {
         self.database = database
         self.options = options
         self.moreRoutes = moreRoutes
@@ -98,7 +98,7 @@ public final class TansuServer: Service {
     public func port() async -> Int? { await listening.first { _ in true } }
 
     /// What the requests share, while the server runs.
-    package var context: ServerContext? { running.withLock { $0 } }
+    var context: ServerContext? { running.withLock { $0 } }
 
     private func checkUsers() throws {
         guard !options.isLoopback, options.jsonWebKeys == nil,

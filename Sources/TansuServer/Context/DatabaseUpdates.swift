@@ -6,22 +6,22 @@ import TansuBSON
 ///
 /// It is read from the change stream of the whole database, when somebody asks. As in CouchDB a database is listed once with
 /// each kind of change, where the newest one was. Nothing is stored: sequences are those of this object.
-package final class DatabaseUpdates: Sendable {
-    package enum Kind: String, Sendable {
+final class DatabaseUpdates: Sendable {
+    enum Kind: String, Sendable {
         case created, updated, deleted
     }
 
-    package struct Row: Sendable {
-        package let name: String
-        package let kind: Kind
-        package let sequence: Int64
+    struct Row: Sendable {
+        let name: String
+        let kind: Kind
+        let sequence: Int64
     }
 
     /// Rows after a sequence.
-    package struct Page: Sendable {
-        package var rows: [Row]
+    struct Page: Sendable {
+        var rows: [Row]
         /// The newest sequence.
-        package var last: Int64
+        var last: Int64
     }
 
     private struct Key: Hashable {
@@ -56,18 +56,18 @@ package final class DatabaseUpdates: Sendable {
     /// A position is known as long as somebody asks once in this time.
     private static let lifetime: Duration = .seconds(3_600)
 
-    package init(_ database: Database) throws {
+    init(_ database: Database) throws {
         self.database = database
         state = Locked(State(reader: try Database.ChangeReader(database)))
     }
 
     /// The name of the sequences, and the newest one.
-    package func position() async throws -> (instance: String, last: Int64) {
+    func position() async throws -> (instance: String, last: Int64) {
         try await following { ($0.instance, $0.last) }
     }
 
     /// The first rows after a sequence; of all of them the last ones first if it is descending.
-    package func page(after sequence: Int64, limit: Int, isDescending: Bool) async throws -> Page {
+    func page(after sequence: Int64, limit: Int, isDescending: Bool) async throws -> Page {
         try await following { log in
             let rows = log.sequences.filter { $0.value > sequence }
                 .map { Row(name: $0.key.name.text, kind: $0.key.kind, sequence: $0.value) }
@@ -77,7 +77,7 @@ package final class DatabaseUpdates: Sendable {
     }
 
     /// Ends when the newest sequence is above a number.
-    package func waitForChange(after sequence: Int64) async throws {
+    func waitForChange(after sequence: Int64) async throws {
         while true {
             let reader = state.withLock { $0.reader }
             let mark = try reader.mark()
@@ -88,7 +88,7 @@ package final class DatabaseUpdates: Sendable {
     }
 
     /// Reads on, or skips what nobody wants to know: compaction keeps what was not read.
-    package func tidy() {
+    func tidy() {
         state.withLock { state in
             if state.log != nil, state.lastUse + Self.lifetime > .now, (try? Self.follow(&state)) != nil { return }
             state.log = nil

@@ -3,7 +3,7 @@ import NIOCore
 import TansuBSON
 
 /// The open feeds of a server: how many there are, and their end when the server stops.
-package final class Feeds: Sendable {
+final class Feeds: Sendable {
     private struct State {
         var isEnding = false
         var nextID = 0
@@ -14,15 +14,15 @@ package final class Feeds: Sendable {
     private let limit: Int
     private let state = Locked(State())
 
-    package init(limit: Int) { self.limit = limit }
+    init(limit: Int) { self.limit = limit }
 
     /// How many are open.
-    package var count: Int { state.withLock { $0.waits.count } }
+    var count: Int { state.withLock { $0.waits.count } }
 
     /// Opens a feed for a request, which holds it until it is released.
     ///
     /// - Throws: ``HTTPFailure`` with 503 when there are too many, or the server is stopping.
-    package func open(for channel: (any Channel)? = nil) throws -> Feed {
+    func open(for channel: (any Channel)? = nil) throws -> Feed {
         let id = try state.withLock { state in
             guard !state.isEnding else { throw HTTPFailure.overloaded("The server is stopping") }
             guard state.waits.count < limit else { throw HTTPFailure.overloaded("Too many open feeds") }
@@ -37,7 +37,7 @@ package final class Feeds: Sendable {
     }
 
     /// Ends the waits of all feeds, now and later.
-    package func end() {
+    func end() {
         let waits = state.withLock { state in
             state.isEnding = true
             return state.waits.values.compactMap { $0 }
@@ -61,9 +61,9 @@ package final class Feeds: Sendable {
 }
 
 /// An open feed of one request.
-package final class Feed: Sendable {
+final class Feed: Sendable {
     /// Why a wait has ended.
-    package enum Event: Sendable {
+    enum Event: Sendable {
         /// What was waited for has come.
         case changed
         /// The time is over.
@@ -87,7 +87,7 @@ package final class Feed: Sendable {
 
     /// Waits until `change` returns, but at most `timeout`, and not longer than the client and the server live. `change` is
     /// cancelled when another event comes first.
-    package func wait(
+    func wait(
         timeout: Duration? = nil, for change: @escaping @Sendable () async throws -> Void
     ) async throws -> Event {
         let (events, continuation) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingOldest(1))
@@ -121,7 +121,7 @@ package final class Feed: Sendable {
     ///   - timeout: The longest wait without heartbeats.
     /// - Returns: False when the feed ends instead.
     /// - Throws: `CancellationError` when the client has left; what the closures throw.
-    package func waits(
+    func waits(
         heartbeatEvery interval: Duration?, timeout: Duration?, _ change: @escaping @Sendable () async throws -> Void,
         heartbeat: () async throws -> Void
     ) async throws -> Bool {

@@ -4,16 +4,16 @@ import TansuBSON
 import TansuSync
 
 /// The replications that clients have started.
-package final class ReplicationJobs: Sendable {
+final class ReplicationJobs: Sendable {
     /// One of them.
-    package struct Job: Sendable {
-        package let id: String
-        package let source: String
-        package let target: String
-        package let user: String?
-        package let isContinuous: Bool
-        package let startTime: Date
-        package let replication: Replication
+    struct Job: Sendable {
+        let id: String
+        let source: String
+        let target: String
+        let user: String?
+        let isContinuous: Bool
+        let startTime: Date
+        let replication: Replication
     }
 
     private struct State {
@@ -24,10 +24,10 @@ package final class ReplicationJobs: Sendable {
     private let limit: Int
     private let state = Locked(State())
 
-    package init(limit: Int) { self.limit = limit }
+    init(limit: Int) { self.limit = limit }
 
     /// The jobs that have not ended, the oldest first.
-    package var all: [Job] {
+    var all: [Job] {
         state.withLock { state in
             state.jobs = state.jobs.filter { !$0.value.replication.status.isEnd }
             return state.jobs.values.sorted { ($0.startTime, $0.id) < ($1.startTime, $1.id) }
@@ -38,7 +38,7 @@ package final class ReplicationJobs: Sendable {
     ///
     /// - Returns: The job with that id.
     /// - Throws: ``HTTPFailure`` with 503 when there are too many, or when the server shuts down; what `start` throws.
-    package func job(_ id: String, _ start: () throws -> Job) throws -> Job {
+    func job(_ id: String, _ start: () throws -> Job) throws -> Job {
         try state.withLock { state in
             if let job = state.jobs[id], !job.replication.status.isEnd { return job }
             state.jobs = state.jobs.filter { !$0.value.replication.status.isEnd }
@@ -52,10 +52,10 @@ package final class ReplicationJobs: Sendable {
     }
 
     /// Takes a job away.
-    package func remove(_ id: String) -> Job? { state.withLock { $0.jobs.removeValue(forKey: id) } }
+    func remove(_ id: String) -> Job? { state.withLock { $0.jobs.removeValue(forKey: id) } }
 
     /// Stops all jobs, and lets no more begin.
-    package func end() async {
+    func end() async {
         let jobs = state.withLock { state in
             state.isEnded = true
             defer { state.jobs = [:] }

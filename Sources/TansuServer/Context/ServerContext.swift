@@ -7,23 +7,23 @@ import TansuBSON
 import TansuSync
 
 /// What all requests of a server share.
-package final class ServerContext: Sendable {
-    package let database: Database
-    package let options: ServerOptions
-    package let settings: ServerSettings
-    package let logger: Logger
-    package let feeds: Feeds
-    package let connections: Connections
-    package let metrics = ServerMetrics()
-    package let collections: OpenCollections
-    package let updates: DatabaseUpdates
-    package let replications = ReplicationJobs(limit: 100)
+final class ServerContext: Sendable {
+    let database: Database
+    let options: ServerOptions
+    let settings: ServerSettings
+    let logger: Logger
+    let feeds: Feeds
+    let connections: Connections
+    let metrics = ServerMetrics()
+    let collections: OpenCollections
+    let updates: DatabaseUpdates
+    let replications = ReplicationJobs(limit: 100)
     /// What the database is as a server: 32 hex digits that stay the same.
-    package let uuid: String
+    let uuid: String
     let authenticator: Authenticator
 
     /// - Throws: `TansuError` when the database cannot be written, and what invalid options lead to.
-    package init(database: Database, options: ServerOptions) async throws {
+    init(database: Database, options: ServerOptions) async throws {
         self.database = database
         self.options = options
         settings = ServerSettings(options)
@@ -43,21 +43,21 @@ package final class ServerContext: Sendable {
     }
 
     /// The names of the collections that are served: all but those of the server and of the revisions.
-    package func databaseNames() throws -> [String] {
+    func databaseNames() throws -> [String] {
         try database.collectionNames().filter { !Self.isInternal($0) }
     }
 
-    package static func isInternal(_ name: String) -> Bool { name.hasPrefix("tansu.") }
+    static func isInternal(_ name: String) -> Bool { name.hasPrefix("tansu.") }
 
     /// - Throws: ``HTTPFailure`` with 404.
-    package func requireDatabase(_ name: String) throws {
+    func requireDatabase(_ name: String) throws {
         // Without a look at the list of all collections, which may be many.
         if try collections.has(name) { return }
         guard try databaseNames().contains(name) else { throw HTTPFailure.databaseDoesNotExist }
     }
 
     /// Who may use a database.
-    package func security(of name: String) throws -> SecurityObject {
+    func security(of name: String) throws -> SecurityObject {
         let settings = try database.collection("tansu.sync").get(name)
         // Without members a database would be open to everyone: that must be said.
         let stored = settings?["security"]?.documentValue ?? [:]
@@ -94,10 +94,10 @@ extension ServerContext {
 // MARK: - ServerSettings
 
 /// The settings that `/_node/_local/_config` shows and changes, until the server stops. Their names and values are CouchDB's.
-package final class ServerSettings: Sendable {
+final class ServerSettings: Sendable {
     private let values: Locked<[BytewiseText: [BytewiseText: String]]>
 
-    package init(_ options: ServerOptions) {
+    init(_ options: ServerOptions) {
         let cors = options.cors ?? CrossOriginOptions(origins: ["*"])
         values = Locked([
             "chttpd": ["enable_cors": options.cors == nil ? "false" : "true"],
@@ -124,12 +124,12 @@ package final class ServerSettings: Sendable {
         "cors": ["origins", "credentials", "headers", "methods"],
     ]
 
-    package subscript(section: BytewiseText, key: BytewiseText) -> String? { values.withLock { $0[section]?[key] } }
+    subscript(section: BytewiseText, key: BytewiseText) -> String? { values.withLock { $0[section]?[key] } }
 
-    package var all: [BytewiseText: [BytewiseText: String]] { values.withLock { $0 } }
+    var all: [BytewiseText: [BytewiseText: String]] { values.withLock { $0 } }
 
     /// - Returns: The value before; nil when the setting cannot be changed while the server runs.
-    package func set(_ section: BytewiseText, _ key: BytewiseText, to value: String) -> String? {
+    func set(_ section: BytewiseText, _ key: BytewiseText, to value: String) -> String? {
         guard Self.changeable[section]?.contains(key) == true else { return nil }
         return values.withLock { values in
             defer { values[section, default: [:]][key] = value }
@@ -137,10 +137,10 @@ package final class ServerSettings: Sendable {
         }
     }
 
-    package var isLockoutEnforced: Bool { self["chttpd_auth_lockout", "mode"] == "enforce" }
+    var isLockoutEnforced: Bool { self["chttpd_auth_lockout", "mode"] == "enforce" }
 
     /// Nil when other origins are refused.
-    package var cors: CrossOriginOptions? {
+    var cors: CrossOriginOptions? {
         values.withLock { values in
             guard values["chttpd"]?["enable_cors"] == "true", let section = values["cors"] else { return nil }
             func list(_ key: BytewiseText) -> [String] {
@@ -194,14 +194,14 @@ struct ServerIdentity: Sendable {
 // MARK: - Connections
 
 /// The open connections of a server.
-package final class Connections: Sendable {
+final class Connections: Sendable {
     private let limit: Int
     private let channels = Locked<[ObjectIdentifier: any Channel]>([:])
 
-    package init(limit: Int) { self.limit = limit }
+    init(limit: Int) { self.limit = limit }
 
     /// How many are open, those that are refused included.
-    package var count: Int { channels.withLock { $0.count } }
+    var count: Int { channels.withLock { $0.count } }
 
     /// Counts a connection until it is closed.
     ///
@@ -225,7 +225,7 @@ package final class Connections: Sendable {
 // MARK: - OpenCollections
 
 /// The databases that requests have used lately: looking one up takes reads of the database.
-package final class OpenCollections: Sendable {
+final class OpenCollections: Sendable {
     private struct Entry {
         let collection: ReplicatedCollection
         var lastUse: ContinuousClock.Instant
@@ -234,13 +234,13 @@ package final class OpenCollections: Sendable {
     private let database: Database
     private let entries = Locked<[BytewiseText: Entry]>([:])
 
-    package init(_ database: Database) { self.database = database }
+    init(_ database: Database) { self.database = database }
 
     /// How many there are.
-    package var count: Int { entries.withLock { $0.count } }
+    var count: Int { entries.withLock { $0.count } }
 
     /// The collection of a database.
-    package func collection(_ name: String) throws -> ReplicatedCollection {
+    func collection(_ name: String) throws -> ReplicatedCollection {
         if let known = known(name) { return known }
         let collection = try ReplicatedCollection.existing(name, in: database)
         entries.withLock { $0[BytewiseText(name)] = Entry(collection: collection, lastUse: .now) }
@@ -248,10 +248,10 @@ package final class OpenCollections: Sendable {
     }
 
     /// Whether a database is among these, and there. Others may be there as well.
-    package func has(_ name: String) throws -> Bool { try known(name)?.isThere ?? false }
+    func has(_ name: String) throws -> Bool { try known(name)?.isThere ?? false }
 
     /// Whether a database is among these.
-    package func isOpen(_ name: String) -> Bool { entries.withLock { $0[BytewiseText(name)] != nil } }
+    func isOpen(_ name: String) -> Bool { entries.withLock { $0[BytewiseText(name)] != nil } }
 
     private func known(_ name: String) -> ReplicatedCollection? {
         let name = BytewiseText(name)
@@ -267,7 +267,7 @@ package final class OpenCollections: Sendable {
     }
 
     /// Lets go of those that no request has used for some time.
-    package func closeUnused(for duration: Duration) {
+    func closeUnused(for duration: Duration) {
         entries.withLock { entries in entries = entries.filter { $0.value.lastUse + duration > .now } }
     }
 }

@@ -4,7 +4,7 @@ import HTTPTypes
 import TansuBSON
 
 /// Counts requests for `/_metrics`, and for the metrics library of the program.
-package final class ServerMetrics: Sendable {
+final class ServerMetrics: Sendable {
     private struct Counts {
         /// By the hundreds of the status.
         var answers: [Int: Int] = [:]
@@ -42,7 +42,7 @@ package final class ServerMetrics: Sendable {
     /// The numbers in Prometheus' text format.
     ///
     /// - Parameter gauges: Names, meanings and values of what exists now.
-    package func text(gauges: [(name: String, help: String, value: Int)]) -> String {
+    func text(gauges: [(name: String, help: String, value: Int)]) -> String {
         let counts = counts.withLock { $0 }
         var lines: [String] = []
         func add(_ name: String, is type: MetricType, _ help: String, _ samples: [(labels: String, value: String)]) {

@@ -8,26 +8,26 @@ import TansuBSON
 import TansuSync
 
 /// A request with all that an endpoint needs to answer it.
-package struct ServerRequest: Sendable {
-    package let server: ServerContext
-    package let head: HTTPRequest
-    package let path: RequestPath
-    package let query: QueryParameters
+struct ServerRequest: Sendable {
+    let server: ServerContext
+    let head: HTTPRequest
+    let path: RequestPath
+    let query: QueryParameters
     /// The body as it arrives: reading waits for the client, and the client waits for the reader.
-    package let body: RequestBody
+    let body: RequestBody
     /// The connection.
-    package let channel: any Channel
+    let channel: any Channel
     /// The length of the body that the client has announced; nil for a chunked body.
-    package let contentLength: Int?
-    package var logger: Logger
-    package var user = UserContext.anonymous
+    let contentLength: Int?
+    var logger: Logger
+    var user = UserContext.anonymous
     /// What the route's `:name` parts stand for, decoded.
-    package var parameters: [BytewiseText: String] = [:]
+    var parameters: [BytewiseText: String] = [:]
     /// The decoded parts that the route's `*` stands for.
-    package var rest: [String] = []
+    var rest: [String] = []
 
     /// - Throws: ``HTTPFailure`` when path or query are not UTF-8.
-    package init(server: ServerContext, request: Request, channel: any Channel, logger: Logger) throws {
+    init(server: ServerContext, request: Request, channel: any Channel, logger: Logger) throws {
         self.server = server
         self.channel = channel
         self.logger = logger
@@ -41,12 +41,12 @@ package struct ServerRequest: Sendable {
     }
 
     /// That of the request, or what a POST gives in `X-HTTP-Method-Override`, for clients that can only GET and POST.
-    package let method: HTTPRequest.Method
-    package var database: Database { server.database }
-    package var limits: ServerLimits { server.options.limits }
+    let method: HTTPRequest.Method
+    var database: Database { server.database }
+    var limits: ServerLimits { server.options.limits }
 
     /// The address of the client, without the port.
-    package var peer: String { channel.remoteAddress?.ipAddress ?? "" }
+    var peer: String { channel.remoteAddress?.ipAddress ?? "" }
 
     private static let overridable: Set<BytewiseText> = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "CONNECT", "COPY",
@@ -62,24 +62,24 @@ package struct ServerRequest: Sendable {
     }
 
     /// The part of the path that the route calls `:db`.
-    package var databaseName: String { parameters["db"] ?? "" }
+    var databaseName: String { parameters["db"] ?? "" }
 
-    package subscript(name: HTTPTypes.HTTPField.Name) -> String? { head.headerFields[name] }
+    subscript(name: HTTPTypes.HTTPField.Name) -> String? { head.headerFields[name] }
 
     /// The URL of a path on this server as the client calls it, for `Location`.
-    package func url(_ path: String) -> String {
+    func url(_ path: String) -> String {
         "\(head.scheme ?? "http")://\(head.authority ?? server.options.host)\(path)"
     }
 
     /// The header field of a session, or the one that ends it if the text is empty.
-    package func sessionCookie(_ text: String) -> String {
+    func sessionCookie(_ text: String) -> String {
         SessionCookie.field(
             text, lifetime: server.options.sessionLifetime, isSecure: head.scheme == "https",
             isShared: server.settings.cors?.allowsCredentials == true)
     }
 
     /// Who may use the database of the request.
-    package func security() throws -> SecurityObject { try server.security(of: databaseName) }
+    func security() throws -> SecurityObject { try server.security(of: databaseName) }
 }
 
 // MARK: - Body
@@ -90,7 +90,7 @@ extension ServerRequest {
     /// - Parameter limit: The most bytes; the limit of the server's options when nil.
     /// - Throws: ``HTTPFailure`` with 413 when it is larger, which is known before anything is read if the client
     ///   has announced its length.
-    package func collectedBody(upTo limit: Int? = nil) async throws -> ByteBuffer {
+    func collectedBody(upTo limit: Int? = nil) async throws -> ByteBuffer {
         let limit = limit ?? server.options.limits.requestBytes
         if let length = contentLength, length > limit { throw HTTPFailure.tooLarge() }
         switch self[.contentEncoding]?.trimmingSpaces.asciiLowercased ?? "identity" {
@@ -133,7 +133,7 @@ extension ServerRequest {
     }
 
     /// The body as plain JSON, in which `$…` members mean nothing.
-    package func json(upTo limit: Int? = nil) async throws -> BSONValue {
+    func json(upTo limit: Int? = nil) async throws -> BSONValue {
         let bytes = try await collectedBody(upTo: limit)
         do {
             return try BSONValue(plainJSON: bytes.readableBytesView)
@@ -143,7 +143,7 @@ extension ServerRequest {
     }
 
     /// The body as a JSON object.
-    package func jsonObject(upTo limit: Int? = nil) async throws -> BSONDocument {
+    func jsonObject(upTo limit: Int? = nil) async throws -> BSONDocument {
         guard case .document(let document) = try await json(upTo: limit) else {
             throw HTTPFailure.badRequest("Request body must be a JSON object")
         }
@@ -151,7 +151,7 @@ extension ServerRequest {
     }
 
     /// The body as a JSON object whose keys are ids of documents.
-    package func jsonMembers() async throws -> [(key: String, value: BSONValue)] {
+    func jsonMembers() async throws -> [(key: String, value: BSONValue)] {
         let bytes = Array(try await collectedBody().readableBytesView)
         let members: [(key: String, value: BSONValue)]?
         do { members = try WireObject.members(json: bytes) } catch { throw HTTPFailure.invalidJSON }
@@ -160,14 +160,14 @@ extension ServerRequest {
     }
 
     /// - Throws: ``HTTPFailure`` with 415 unless the body is announced as JSON.
-    package func requireJSONContentType() throws {
+    func requireJSONContentType() throws {
         guard mediaType == "application/json" else {
             throw HTTPFailure.badContentType("Content-Type must be application/json")
         }
     }
 
     /// The media type of the body in lower case, without parameters.
-    package var mediaType: String? {
+    var mediaType: String? {
         head.headerFields[.contentType].map { type in
             type.prefixUntil(";").trimmingSpaces.asciiLowercased
         }
@@ -179,14 +179,14 @@ extension ServerRequest {
 // Documents of the database `_users` are accounts: who may write and read them, and how passwords are stored.
 extension ServerRequest {
     /// Whether the database of the request is that of the accounts.
-    package var isUsersDatabase: Bool { databaseName == AccountRules.collection }
+    var isUsersDatabase: Bool { databaseName == AccountRules.collection }
 
     /// What is stored of a document that a client sends, with the hash of the password instead of the password. Documents
     /// of other databases, and those that are no accounts, stay as they are.
     ///
     /// - Parameter fields: Without those that begin with an underscore.
     /// - Throws: ``HTTPFailure`` with 403 for a document that is no account, 404 for that of somebody else.
-    package func storedFields(_ fields: BSONDocument, id: String, isDeleted: Bool = false) async throws
+    func storedFields(_ fields: BSONDocument, id: String, isDeleted: Bool = false) async throws
         -> BSONDocument
     {
         guard AccountRules.apply(to: id, in: databaseName) else { return fields }
@@ -209,7 +209,7 @@ extension ServerRequest {
     }
 
     /// - Throws: ``HTTPFailure`` with 404 when the document is the account of somebody else.
-    package func checkReading(_ id: String) throws {
+    func checkReading(_ id: String) throws {
         guard isUsersDatabase, !id.hasPrefix("_local/") else { return }
         guard try security().isAdmin(user) || isOwn(id) else { throw HTTPFailure.notFound() }
     }

@@ -4,7 +4,7 @@ import NIOCore
 import TansuBSON
 
 /// The body of an answer while it is written. Small writes are collected; ``flush()`` sends them.
-package struct AnswerStream {
+struct AnswerStream {
     private var writer: any ResponseBodyWriter
     private var buffer = ByteBuffer()
     /// The bytes that the head announces and that were not sent yet; nil when it announces none.
@@ -25,19 +25,19 @@ package struct AnswerStream {
     }
 
     /// Whether so much is collected that the next ``write(_:)-String`` sends it. For synchronous code that makes many small parts.
-    package var isFull: Bool { buffer.readableBytes >= Self.chunkSize }
+    var isFull: Bool { buffer.readableBytes >= Self.chunkSize }
 
-    package mutating func write(_ text: String) async throws {
+    mutating func write(_ text: String) async throws {
         append(text)
         if isFull { try await flush() }
     }
 
-    package mutating func write(_ bytes: some Sequence<UInt8>) async throws {
+    mutating func write(_ bytes: some Sequence<UInt8>) async throws {
         append(bytes)
         if isFull { try await flush() }
     }
 
-    package mutating func write(_ bytes: ByteBuffer) async throws {
+    mutating func write(_ bytes: ByteBuffer) async throws {
         if bytes.readableBytes >= Self.chunkSize {
             try await flush()
             try await send(bytes)
@@ -48,13 +48,13 @@ package struct AnswerStream {
     }
 
     /// Collects without sending, however much it is; see ``isFull``.
-    package mutating func append(_ text: String) { buffer.writeString(text) }
+    mutating func append(_ text: String) { buffer.writeString(text) }
 
     /// Collects without sending, however much it is; see ``isFull``.
-    package mutating func append(_ bytes: some Sequence<UInt8>) { buffer.writeBytes(bytes) }
+    mutating func append(_ bytes: some Sequence<UInt8>) { buffer.writeBytes(bytes) }
 
     /// Sends what is collected and waits until the client can take more.
-    package mutating func flush() async throws {
+    mutating func flush() async throws {
         guard buffer.readableBytes > 0 else { return }
         let full = buffer
         buffer = ByteBuffer()

@@ -6,13 +6,13 @@ import TansuBSON
 import TansuSync
 
 /// An answer that is an error, rendered as CouchDB does: `{"error":…,"reason":…}`.
-package struct HTTPFailure: Error, Sendable, Equatable {
-    package var status: HTTPResponse.Status
-    package var error: String
-    package var reason: String
-    package var headers: HTTPFields
+struct HTTPFailure: Error, Sendable, Equatable {
+    var status: HTTPResponse.Status
+    var error: String
+    var reason: String
+    var headers: HTTPFields
 
-    package init(
+    init(
         _ status: HTTPResponse.Status, _ error: String, _ reason: String, headers: HTTPFields = [:]
     ) {
         self.status = status
@@ -24,43 +24,43 @@ package struct HTTPFailure: Error, Sendable, Equatable {
 
 extension HTTPFailure {
     /// The body, with the line feed after it.
-    package var jsonText: String {
+    var jsonText: String {
         let body: BSONDocument = ["error": .string(error), "reason": .string(reason)]
         return body.extendedJSON(.relaxed) + "\n"
     }
 
-    package static func badRequest(_ reason: String) -> HTTPFailure {
+    static func badRequest(_ reason: String) -> HTTPFailure {
         HTTPFailure(.badRequest, "bad_request", reason)
     }
 
     /// The text is not JSON, or not UTF-8; CouchDB says the same for both.
-    package static var invalidJSON: HTTPFailure { .badRequest("invalid UTF-8 JSON") }
+    static var invalidJSON: HTTPFailure { .badRequest("invalid UTF-8 JSON") }
 
-    package static func queryParseError(_ reason: String) -> HTTPFailure {
+    static func queryParseError(_ reason: String) -> HTTPFailure {
         HTTPFailure(.badRequest, "query_parse_error", reason)
     }
 
-    package static func unauthorized(_ reason: String) -> HTTPFailure {
+    static func unauthorized(_ reason: String) -> HTTPFailure {
         HTTPFailure(.unauthorized, "unauthorized", reason)
     }
 
-    package static func forbidden(_ reason: String) -> HTTPFailure { HTTPFailure(.forbidden, "forbidden", reason) }
+    static func forbidden(_ reason: String) -> HTTPFailure { HTTPFailure(.forbidden, "forbidden", reason) }
 
-    package static func notFound(_ reason: String = "missing") -> HTTPFailure {
+    static func notFound(_ reason: String = "missing") -> HTTPFailure {
         HTTPFailure(.notFound, "not_found", reason)
     }
 
-    package static var databaseDoesNotExist: HTTPFailure { .notFound("Database does not exist.") }
+    static var databaseDoesNotExist: HTTPFailure { .notFound("Database does not exist.") }
 
-    package static func methodNotAllowed(_ allow: String) -> HTTPFailure {
+    static func methodNotAllowed(_ allow: String) -> HTTPFailure {
         HTTPFailure(.methodNotAllowed, "method_not_allowed", "Only \(allow) allowed", headers: [.allow: allow])
     }
 
-    package static func conflict(_ reason: String = "Document update conflict.") -> HTTPFailure {
+    static func conflict(_ reason: String = "Document update conflict.") -> HTTPFailure {
         HTTPFailure(.conflict, "conflict", reason)
     }
 
-    package static func badContentType(_ reason: String) -> HTTPFailure {
+    static func badContentType(_ reason: String) -> HTTPFailure {
         HTTPFailure(.unsupportedMediaType, "bad_content_type", reason)
     }
 
@@ -69,18 +69,18 @@ extension HTTPFailure {
     }
 
     /// A whole request, a document, an attachment or a batch is larger than the limits allow.
-    package static func tooLarge(
+    static func tooLarge(
         _ error: String = "too_large", _ reason: String = "the request entity is too large"
     ) -> HTTPFailure {
         HTTPFailure(.contentTooLarge, error, reason)
     }
 
-    package static func notImplemented(_ reason: String) -> HTTPFailure {
+    static func notImplemented(_ reason: String) -> HTTPFailure {
         HTTPFailure(.notImplemented, "not_implemented", reason)
     }
 
     /// The server cannot take the request now; the client may try again after some seconds.
-    package static func overloaded(_ reason: String, retryAfter seconds: Int = 5) -> HTTPFailure {
+    static func overloaded(_ reason: String, retryAfter seconds: Int = 5) -> HTTPFailure {
         HTTPFailure(.serviceUnavailable, "service_unavailable", reason, headers: [.retryAfter: String(seconds)])
     }
 }
@@ -90,7 +90,7 @@ extension HTTPFailure {
 extension HTTPFailure {
     /// The answer for any error that an endpoint has thrown. The client gets only what is about the request itself; the
     /// log gets the rest.
-    package init(rendering error: any Error, logger: Logger) {
+    init(rendering error: any Error, logger: Logger) {
         if let failure = error as? HTTPFailure {
             self = failure
         } else if let error = error as? SyncError, error.code == .invalidEncoding {

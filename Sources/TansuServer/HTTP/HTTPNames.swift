@@ -5,7 +5,7 @@ import HTTPTypes
 
 extension HTTPRequest.Method {
     /// CouchDB's method that copies a document.
-    package static let copy = HTTPRequest.Method("COPY")!
+    static let copy = HTTPRequest.Method("COPY")!
 }
 
 extension HTTPField.Name {

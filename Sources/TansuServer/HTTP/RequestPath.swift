@@ -3,21 +3,21 @@ import TansuBSON
 
 /// The path of a request by CouchDB's rules: parts between slashes, decoded one by one (so that `%2F` is a slash inside a
 /// part, and `+` a space). Empty parts do not count: `//db//a/` is `db`, `a`.
-package struct RequestPath: Sendable, Equatable {
+struct RequestPath: Sendable, Equatable {
     /// The path as it was sent, without query and fragment.
-    package let raw: String
+    let raw: String
     /// The decoded parts. The second one of `/db/_design%2Fx` and `/db/_local%2Fx` is two.
-    package let parts: [String]
+    let parts: [String]
     /// Whether the slash after `_design` was encoded.
-    package let hasEncodedDesignSlash: Bool
+    let hasEncodedDesignSlash: Bool
 
-    package static func == (a: Self, b: Self) -> Bool {
+    static func == (a: Self, b: Self) -> Bool {
         a.raw == b.raw && a.parts == b.parts && a.hasEncodedDesignSlash == b.hasEncodedDesignSlash
     }
 
     /// - Parameter path: The path as it was sent, without the query.
     /// - Throws: ``HTTPFailure`` when a part is not UTF-8.
-    package init(_ path: String) throws {
+    init(_ path: String) throws {
         raw = path
         var parts = try path.utf8.split(separator: UInt8(ascii: "/")).map { try percentDecoded($0) }
         hasEncodedDesignSlash = parts.count > 1 && parts[1].hasPrefix("_design/")
@@ -33,13 +33,13 @@ package struct RequestPath: Sendable, Equatable {
 }
 
 /// The names that a client may give to a new database. Collections that an app has made may have others, and are served too.
-package enum DatabaseName {
+enum DatabaseName {
     /// The name of a collection has 120 bytes at most, and those of the revisions and attachments of a database are longer
     /// than its own.
-    package static let maximumBytes = 102
+    static let maximumBytes = 102
 
     /// - Throws: ``HTTPFailure`` with CouchDB's reasons.
-    package static func check(_ name: String) throws {
+    static func check(_ name: String) throws {
         let bytes = name.utf8
         let isFirst: (UInt8) -> Bool = { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
         let isOther: (UInt8) -> Bool = {
@@ -58,16 +58,16 @@ package enum DatabaseName {
     }
 
     /// Those that begin with an underscore and are allowed.
-    package static let system = ["_users", "_replicator", "_global_changes"]
+    static let system = ["_users", "_replicator", "_global_changes"]
 }
 
 /// The query of a request: names and values in their order, decoded; `&` or `;` is between them. Reading a value as a type throws CouchDB's errors.
-package struct QueryParameters: Sendable {
-    package let items: [(name: String, value: String)]
+struct QueryParameters: Sendable {
+    let items: [(name: String, value: String)]
 
     /// - Parameter query: The text after the `?`, without a fragment.
     /// - Throws: ``HTTPFailure`` when it is not UTF-8.
-    package init(_ query: String) throws {
+    init(_ query: String) throws {
         items = try query.utf8.split(whereSeparator: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }).map {
             item in
             let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -76,12 +76,12 @@ package struct QueryParameters: Sendable {
     }
 
     /// The first value of a name.
-    package subscript(name: String) -> String? { items.first { $0.name == name }?.value }
+    subscript(name: String) -> String? { items.first { $0.name == name }?.value }
 
-    package func contains(_ name: String) -> Bool { items.contains { $0.name == name } }
+    func contains(_ name: String) -> Bool { items.contains { $0.name == name } }
 
     /// `true` or `false`; nil when the name is missing.
-    package func bool(_ name: String) throws -> Bool? {
+    func bool(_ name: String) throws -> Bool? {
         switch self[name] {
         case nil: nil
         case "true": true
@@ -90,7 +90,7 @@ package struct QueryParameters: Sendable {
         }
     }
 
-    package func integer(_ name: String) throws -> Int? {
+    func integer(_ name: String) throws -> Int? {
         guard let value = self[name] else { return nil }
         guard let number = Int(value) else {
             throw HTTPFailure.queryParseError("Invalid value for integer: \(Self.quoted(value))")
@@ -99,7 +99,7 @@ package struct QueryParameters: Sendable {
     }
 
     /// An integer that is not negative; CouchDB calls that positive.
-    package func positiveInteger(_ name: String) throws -> Int? {
+    func positiveInteger(_ name: String) throws -> Int? {
         guard let number = try integer(name) else { return nil }
         guard number >= 0 else {
             throw HTTPFailure.queryParseError(
@@ -109,7 +109,7 @@ package struct QueryParameters: Sendable {
     }
 
     /// A value that is JSON text.
-    package func json(_ name: String) throws -> BSONValue? {
+    func json(_ name: String) throws -> BSONValue? {
         guard let value = self[name] else { return nil }
         do {
             return try BSONValue(plainJSON: value)

@@ -7,12 +7,12 @@ import TansuBSON
 
 extension HTTPFields {
     /// What CouchDB says in all its JSON answers.
-    package static var json: HTTPFields {
+    static var json: HTTPFields {
         [.contentType: "application/json", .cacheControl: "must-revalidate"]
     }
 
     /// These fields, and those of `others` instead of those of the same name.
-    package func merging(_ others: HTTPFields) -> HTTPFields {
+    func merging(_ others: HTTPFields) -> HTTPFields {
         var merged = self
         for name in Set(others.map(\.name)) { merged[fields: name] = others[fields: name] }
         return merged
@@ -21,14 +21,14 @@ extension HTTPFields {
 
 extension Response {
     /// A JSON answer. A line feed follows the text, as in CouchDB.
-    package static func json(
+    static func json(
         _ value: BSONValue, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
     ) -> Response {
         .json(text: value.wireJSON, status: status, headers: headers)
     }
 
     /// A JSON answer whose text exists already.
-    package static func json(
+    static func json(
         text: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
     ) -> Response {
         var buffer = ByteBuffer()
@@ -39,7 +39,7 @@ extension Response {
     }
 
     /// A JSON answer whose bytes exist already; nothing is added.
-    package static func json(
+    static func json(
         buffer: ByteBuffer, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
     ) -> Response {
         let headers = HTTPFields.json.merging(headers)
@@ -52,12 +52,12 @@ extension Response {
     }
 
     /// `{"ok":true}`
-    package static func ok(_ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
+    static func ok(_ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
         .json(text: #"{"ok":true}"#, status: status, headers: headers)
     }
 
     /// An error as CouchDB renders it.
-    package init(_ failure: HTTPFailure) {
+    init(_ failure: HTTPFailure) {
         self = .json(buffer: ByteBuffer(string: failure.jsonText), status: failure.status, headers: failure.headers)
     }
 
@@ -65,7 +65,7 @@ extension Response {
     /// ``AnswerStream`` waits while the client does not read.
     ///
     /// What `write` throws ends the connection without the end of the body, so that the client sees that it is not whole.
-    package static func streamed(
+    static func streamed(
         status: HTTPResponse.Status = .ok, headers: HTTPFields = .json, length: Int? = nil,
         _ write: @escaping @Sendable (inout AnswerStream) async throws -> Void
     ) -> Response {

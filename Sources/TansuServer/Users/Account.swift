@@ -67,41 +67,41 @@ struct Accounts: Sendable {
 }
 
 /// Who makes a request.
-package struct UserContext: Sendable, Hashable {
+struct UserContext: Sendable, Hashable {
     /// How somebody has proved who they are; CouchDB's names.
-    package enum Authentication: String, Sendable {
+    enum Authentication: String, Sendable {
         case password = "default"
         case cookie
         case bearer = "jwt"
     }
 
     /// Nil for somebody unknown.
-    package var name: String?
-    package var roles: [String]
-    package var authentication: Authentication?
+    var name: String?
+    var roles: [String]
+    var authentication: Authentication?
 
-    package init(name: String?, roles: [String], authentication: Authentication? = nil) {
+    init(name: String?, roles: [String], authentication: Authentication? = nil) {
         self.name = name
         self.roles = roles
         self.authentication = authentication
     }
 
-    package static func == (a: Self, b: Self) -> Bool {
+    static func == (a: Self, b: Self) -> Bool {
         a.name == b.name && a.roles == b.roles && a.authentication == b.authentication
     }
 
     /// Somebody unknown, who may do what everyone may.
-    package static let anonymous = UserContext(name: nil, roles: [])
+    static let anonymous = UserContext(name: nil, roles: [])
 
     /// Whether it is an admin of the server.
-    package var isServerAdmin: Bool { roles.contains("_admin") }
+    var isServerAdmin: Bool { roles.contains("_admin") }
 }
 
 /// The security object of a database: who reads and writes it, and who manages it.
-package struct SecurityObject: Sendable, Hashable {
-    package struct Group: Sendable, Hashable {
-        package var names: Set<BytewiseText> = []
-        package var roles: Set<BytewiseText> = []
+struct SecurityObject: Sendable, Hashable {
+    struct Group: Sendable, Hashable {
+        var names: Set<BytewiseText> = []
+        var roles: Set<BytewiseText> = []
 
         func contains(_ user: UserContext) -> Bool {
             user.name.map { names.contains(BytewiseText($0)) } == true
@@ -109,15 +109,15 @@ package struct SecurityObject: Sendable, Hashable {
         }
     }
 
-    package var admins: Group
-    package var members: Group
+    var admins: Group
+    var members: Group
 
     /// That of a database to which none was given: server admins only.
-    package static let standard: BSONDocument = [
+    static let standard: BSONDocument = [
         "members": .document(["roles": .array(["_admin"])]), "admins": .document(["roles": .array(["_admin"])]),
     ]
 
-    package init(_ document: BSONDocument) {
+    init(_ document: BSONDocument) {
         admins = Self.group(document["admins"])
         members = Self.group(Self.members(of: document))
     }
@@ -133,15 +133,15 @@ package struct SecurityObject: Sendable, Hashable {
         return Group(names: texts("names"), roles: texts("roles"))
     }
 
-    package func isAdmin(_ user: UserContext) -> Bool { user.isServerAdmin || admins.contains(user) }
+    func isAdmin(_ user: UserContext) -> Bool { user.isServerAdmin || admins.contains(user) }
 
     /// Everyone is a member of a database without members.
-    package func isMember(_ user: UserContext) -> Bool {
+    func isMember(_ user: UserContext) -> Bool {
         members == Group() || isAdmin(user) || members.contains(user)
     }
 
     /// - Throws: ``HTTPFailure`` unless the user may read and write documents.
-    package func requireMember(_ user: UserContext) throws {
+    func requireMember(_ user: UserContext) throws {
         guard !isMember(user) else { return }
         throw user.name == nil
             ? HTTPFailure.unauthorized("You are not authorized to access this db.")
@@ -149,7 +149,7 @@ package struct SecurityObject: Sendable, Hashable {
     }
 
     /// - Throws: ``HTTPFailure`` unless the user may change design documents and settings of the database.
-    package func requireAdmin(_ user: UserContext) throws {
+    func requireAdmin(_ user: UserContext) throws {
         guard !isAdmin(user) else { return }
         let reason = "You are not a db or server admin."
         throw user.name == nil ? HTTPFailure.unauthorized(reason) : HTTPFailure.forbidden(reason)

@@ -34,7 +34,7 @@ extension Database {
 /// The `_id` of each of its documents is that of the document with the files, and is declared as a reference with the
 /// delete rule `cascade`: so files go with their document, however it is removed. The reference follows when the
 /// collection is renamed, and so the collection is found by where it leads, not by its name.
-package struct AttachmentRecords {
+struct AttachmentRecords {
     /// The collection; nil when there is none yet.
     private let records: Database.Collection<BSONDocument>?
 

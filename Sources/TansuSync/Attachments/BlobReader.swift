@@ -70,7 +70,7 @@ struct StoredBlob: Sendable, Hashable {
 }
 
 /// Reads the bytes of an attachment in one transaction.
-package struct BlobReader {
+struct BlobReader {
     private let session: Session
     private var cursor: BlobCursor
 
@@ -82,7 +82,7 @@ package struct BlobReader {
     ///   - range: Which bytes; nil for all.
     ///   - decoded: Whether compressed bytes are decompressed, to which the range then refers.
     /// - Throws: ``SyncError`` of code `damaged` when there are no such bytes, or `invalidRange`.
-    package init(
+    init(
         in transaction: Database.Transaction, _ file: AttachmentFile, range: Range<Int64>? = nil,
         decoded: Bool = true
     ) throws {
@@ -97,7 +97,7 @@ package struct BlobReader {
     /// The next bytes, at most 256 KiB; nil at the end.
     ///
     /// - Throws: ``SyncError`` of code `damaged`.
-    package mutating func next() throws -> [UInt8]? { try cursor.next(in: session) }
+    mutating func next() throws -> [UInt8]? { try cursor.next(in: session) }
 }
 
 /// Where a reader of an attachment is. Each step may be in another transaction while a lease holds the blob.

@@ -31,7 +31,7 @@ package enum BlobSweep {
     }
 
     /// Removes those of some blobs that no document and no lease holds.
-    package static func remove(_ ids: [BlobID], in database: Database) throws {
+    static func remove(_ ids: [BlobID], in database: Database) throws {
         var result = Swept()
         try remove(ids.map(\.bson), in: database, &result)
     }

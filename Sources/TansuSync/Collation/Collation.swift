@@ -12,9 +12,9 @@ import TansuBSON
 /// let collation = try Collation.shared()
 /// try collation.order("a", "B")  // .before
 /// ```
-package struct Collation: Sendable {
+struct Collation: Sendable {
     /// The order of two values.
-    package enum Order: Int, Sendable, Hashable {
+    enum Order: Int, Sendable, Hashable {
         case before = -1
         case same = 0
         case after = 1
@@ -26,7 +26,7 @@ package struct Collation: Sendable {
         /// Of a number that is less than, equal to or greater than 0.
         init(_ number: Int32) { self.init(number, 0) }
 
-        package var reversed: Order { self == .same ? .same : (self == .before ? .after : .before) }
+        var reversed: Order { self == .same ? .same : (self == .before ? .after : .before) }
     }
 
     let text: TextCollator
@@ -38,12 +38,12 @@ package struct Collation: Sendable {
     }()
 
     /// The collation, opened once in a process. Every thread can use it.
-    package static func shared() throws(CollationError) -> Collation { try opened.get() }
+    static func shared() throws(CollationError) -> Collation { try opened.get() }
 
     private init(text: TextCollator) { self.text = text }
 
     /// The order of two values.
-    package func order(_ a: BSONValue, _ b: BSONValue) throws(CollationError) -> Order {
+    func order(_ a: BSONValue, _ b: BSONValue) throws(CollationError) -> Order {
         if case .string(let x) = a, case .string(let y) = b { return try text.order(x, y) }
         if let x = JSONNumber(a), let y = JSONNumber(b) { return x.order(y) }
         let a = a.jsonForm
@@ -56,7 +56,7 @@ package struct Collation: Sendable {
     }
 
     /// The order of two texts.
-    package func order(_ a: String, _ b: String) throws(CollationError) -> Order { try text.order(a, b) }
+    func order(_ a: String, _ b: String) throws(CollationError) -> Order { try text.order(a, b) }
 
     private func order(_ a: BSONArray, _ b: BSONArray) throws(CollationError) -> Order {
         var rest = b.makeIterator()
@@ -115,10 +115,10 @@ extension Collation {
     }
 
     /// A byte above all that a key begins with.
-    package static let aboveAllKeys: UInt8 = 8
+    static let aboveAllKeys: UInt8 = 8
 
     /// Appends the sort key of a value. Values that are equal in the collation have equal keys.
-    package func appendKey(of value: BSONValue, to key: inout [UInt8]) throws(CollationError) {
+    func appendKey(of value: BSONValue, to key: inout [UInt8]) throws(CollationError) {
         if let number = JSONNumber(value) {
             key.append(KeyByte.number)
             number.appendKey(to: &key)
@@ -172,11 +172,11 @@ extension BSONValue {
 // MARK: - CollationError
 
 /// ICU cannot be used: its data are missing, or it has no memory.
-package struct CollationError: Error, Sendable, Hashable, CustomStringConvertible {
+struct CollationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// ICU's name of the error, such as `U_FILE_ACCESS_ERROR`.
-    package let name: String
+    let name: String
 
-    package var description: String {
+    var description: String {
         "ICU fails with \(name); install ICU with its data (libicu-dev, or icu4c)"
     }
 }

@@ -7,14 +7,14 @@ extension Mango {
     ///
     /// The text is base64 with letters for URLs; what is inside is no business of a client. An answer without documents
     /// has the bookmark of its request, or `nil`.
-    package struct Bookmark: Sendable {
+    struct Bookmark: Sendable {
         /// The key of the last document in the index.
         let key: [BSONValue]
         /// The id of the last document.
         let id: BSONValue
 
         /// The text that stands for the beginning.
-        package static let none = "nil"
+        static let none = "nil"
 
         init(key: [BSONValue], id: BSONValue) {
             self.key = key
@@ -38,7 +38,7 @@ extension Mango {
         }
 
         /// The bookmark as text.
-        package var text: String {
+        var text: String {
             let document: BSONDocument = ["key": .array(BSONArray(key)), "id": id]
             return Data(document.extendedJSONBytes(.canonical)).base64EncodedString().replacing("+", with: "-")
                 .replacing("/", with: "_").replacing("=", with: "")

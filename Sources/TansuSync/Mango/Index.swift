@@ -12,7 +12,7 @@ extension Mango {
         package let columns: [(path: FieldPath, direction: String)]
         /// Which documents the index has; nil for all.
         package let partialFilter: Selector?
-        package let isPartitioned: Bool
+        let isPartitioned: Bool
 
         init(
             designDocument: String?, name: String, columns: [(path: FieldPath, direction: String)],

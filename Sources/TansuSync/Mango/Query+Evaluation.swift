@@ -15,7 +15,7 @@ extension Mango {
         /// How many entries of the index are in its ranges.
         package var keysExamined = 0
         /// Whether indexes have left out documents that CouchDB would read, for the conditions say more than its planner sees.
-        package var isNarrowed = false
+        var isNarrowed = false
         /// How many documents were read and tested.
         package var documentsExamined = 0
     }

@@ -7,7 +7,7 @@ extension Mango {
         /// Which documents.
         package let selector: Selector
         /// The index that the request names: a design document, and maybe a name.
-        package let useIndex: [String]
+        let useIndex: [String]
         /// Where an earlier answer ended; nil for the beginning.
         package let bookmark: String?
         package let limit: Int64
@@ -17,14 +17,14 @@ extension Mango {
         /// The fields of the answer, or nil for whole documents.
         package let fields: [FieldPath]?
         package let partition: String
-        package let readQuorum: Int64
+        let readQuorum: Int64
         package let includesConflicts: Bool
-        package let isStale: Bool
-        package let updatesIndex: Bool
-        package let isStable: Bool
+        let isStale: Bool
+        let updatesIndex: Bool
+        let isStable: Bool
         package let includesStatistics: Bool
         /// Whether another index may serve the query when the one that it names cannot.
-        package let allowsFallback: Bool
+        let allowsFallback: Bool
 
         /// How many documents an answer has when the request does not say.
         package static let defaultLimit: Int64 = 25

@@ -51,7 +51,7 @@ extension Mango {
 
 extension Mango.Selector {
     /// The ranges of a selector's fields.
-    package enum Ranges: Sendable {
+    enum Ranges: Sendable {
         /// No value of this field can match.
         case empty(String)
         case fields([BytewiseText: Mango.KeyRange])
@@ -62,7 +62,7 @@ extension Mango.Selector {
     }
 
     /// The ranges of all fields that an index can serve.
-    package func ranges() throws(Mango.QueryError) -> Ranges {
+    func ranges() throws(Mango.QueryError) -> Ranges {
         var ranges: [BytewiseText: Mango.KeyRange] = [:]
         for field in indexableFields {
             guard let range = try range(of: field) else { return .empty(field) }
@@ -72,7 +72,7 @@ extension Mango.Selector {
     }
 
     /// The range of a field, or nil when no value can match.
-    package func range(of field: String) throws(Mango.QueryError) -> Mango.KeyRange? {
+    func range(of field: String) throws(Mango.QueryError) -> Mango.KeyRange? {
         do throws(CollationError) {
             return try condition.range(of: field, in: Mango.KeyRange(), collation)
         } catch {

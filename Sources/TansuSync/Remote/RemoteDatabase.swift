@@ -3,14 +3,14 @@ import Foundation
 import TansuBSON
 
 /// A database on a server, and how requests to it are repeated.
-package struct RemoteDatabase: Sendable {
+struct RemoteDatabase: Sendable {
     /// The greatest number of bytes of an answer that is about one thing.
     static let smallAnswer = 1 << 20
     /// The greatest number of bytes of one element of an answer: a document with all of its conflicts.
     static let elementLimit = 128 << 20
     private static let redirectLimit = 5
 
-    package let url: RemoteURL
+    let url: RemoteURL
     private let transport: any HTTPTransport
     private let session: RemoteSession
     private let retries: RetryPolicy
@@ -19,7 +19,7 @@ package struct RemoteDatabase: Sendable {
     /// Called when a request succeeds that had failed before.
     private let onRecovery: @Sendable () -> Void
 
-    package init(
+    init(
         _ url: RemoteURL, credentials: RemoteCredentials = .none, transport: any HTTPTransport,
         retries: RetryPolicy, onRetry: @escaping @Sendable (RemoteFailure, Double) -> Void = { _, _ in },
         onRecovery: @escaping @Sendable () -> Void = {}
@@ -217,8 +217,8 @@ extension ByteStream {
 }
 
 /// Why a request failed, and whether it may succeed later.
-package struct RemoteFailure: Error, Sendable {
-    package enum Kind: Sendable {
+struct RemoteFailure: Error, Sendable {
+    enum Kind: Sendable {
         /// There was no answer, or not all of it.
         case noAnswer
         /// The status says that the request failed.
@@ -229,35 +229,35 @@ package struct RemoteFailure: Error, Sendable {
         case untrusted
     }
 
-    package let kind: Kind
+    let kind: Kind
     /// What went wrong.
-    package let reason: String
+    let reason: String
     /// CouchDB's word for the error.
-    package var word: String?
+    var word: String?
     /// After how many seconds the server wants to be asked again.
-    package var retryAfter: Double?
+    var retryAfter: Double?
     /// The URL of the database.
-    package var location = "the server"
+    var location = "the server"
 
-    package init(_ kind: Kind, _ reason: String, word: String? = nil, retryAfter: Double? = nil) {
+    init(_ kind: Kind, _ reason: String, word: String? = nil, retryAfter: Double? = nil) {
         self.kind = kind
         self.reason = reason
         self.word = word
         self.retryAfter = retryAfter
     }
 
-    package static func noAnswer(_ reason: String) -> RemoteFailure { RemoteFailure(.noAnswer, reason) }
+    static func noAnswer(_ reason: String) -> RemoteFailure { RemoteFailure(.noAnswer, reason) }
 
-    package static func invalidAnswer(_ reason: String) -> RemoteFailure { RemoteFailure(.invalidAnswer, reason) }
+    static func invalidAnswer(_ reason: String) -> RemoteFailure { RemoteFailure(.invalidAnswer, reason) }
 
     /// The status; nil when there was none.
-    package var status: Int? {
+    var status: Int? {
         guard case .status(let status) = kind else { return nil }
         return status
     }
 
     /// Whether the same request may succeed later.
-    package var isTransient: Bool {
+    var isTransient: Bool {
         switch kind {
         case .noAnswer: true
         case .status(let status): [408, 425, 429].contains(status) || (status >= 500 && status != 501)
@@ -273,7 +273,7 @@ package struct RemoteFailure: Error, Sendable {
 
 extension SyncError {
     /// The error that ends a replication.
-    package init(_ failure: RemoteFailure) {
+    init(_ failure: RemoteFailure) {
         let location = failure.location
         switch failure.kind {
         case .noAnswer: self.init(.unreachable, "There is no answer from \(location): \(failure.reason)")
@@ -315,17 +315,17 @@ extension SyncError {
 /// It has no clock and no source of random numbers but those that it is given, so that a simulation can repeat it.
 package struct RetryPolicy: Sendable {
     /// The greatest number of times that a request is sent.
-    package var attempts = 8
+    var attempts = 8
     /// The seconds before the second attempt; each later one waits twice as long.
-    package var firstDelay = 0.25
+    var firstDelay = 0.25
     /// The greatest number of seconds.
-    package var maximumDelay = 300.0
+    var maximumDelay = 300.0
     /// Waits for some seconds.
-    package var sleep: @Sendable (Double) async throws -> Void
+    var sleep: @Sendable (Double) async throws -> Void
     /// A number from 0 up to 1.
-    package var random: @Sendable () -> Double
+    var random: @Sendable () -> Double
 
-    package init(
+    init(
         sleep: @escaping @Sendable (Double) async throws -> Void, random: @escaping @Sendable () -> Double
     ) {
         self.sleep = sleep
@@ -333,14 +333,14 @@ package struct RetryPolicy: Sendable {
     }
 
     /// With the clock and the random numbers of the system.
-    package static var system: RetryPolicy {
+    static var system: RetryPolicy {
         RetryPolicy(
             sleep: { try await Task.sleep(for: .seconds($0)) }, random: { Double.random(in: 0..<1) })
     }
 
     /// The seconds to wait after some attempts: from half of the delay to the whole of it, so that clients whose
     /// server was away do not all come back at once.
-    package func delay(after attempts: Int, atLeast minimum: Double? = nil) -> Double {
+    func delay(after attempts: Int, atLeast minimum: Double? = nil) -> Double {
         var delay = firstDelay
         for _ in 1..<min(max(attempts, 1), 64) where delay < maximumDelay { delay *= 2 }
         delay = min(delay, maximumDelay) * (0.5 + random() / 2)

@@ -43,7 +43,7 @@ extension RemoteCollection where Element: Codable {
         try self.init(url: url, of: type, credentials, options, options.transport(), .system)
     }
 
-    package init(
+    init(
         url: String, of type: Element.Type, _ credentials: RemoteCredentials = .none,
         _ options: RemoteOptions = RemoteOptions(), _ transport: any HTTPTransport, _ retries: RetryPolicy
     ) throws {

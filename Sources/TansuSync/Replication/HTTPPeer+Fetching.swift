@@ -11,7 +11,7 @@ extension HTTPPeer {
     /// The statuses with which servers without `_bulk_get` answer it.
     private static let unknownEndpoint: Set = [400, 403, 404, 405, 501]
 
-    package func fetch(
+    func fetch(
         _ wanted: [DocumentRevisions], _ receive: (FetchedRevision) async throws -> Void
     ) async throws {
         var wanted = wanted

@@ -2,7 +2,7 @@
 import TansuBSON
 
 extension HTTPPeer {
-    package func write(_ revisions: [PeerRevision]) async throws -> [String?] {
+    func write(_ revisions: [PeerRevision]) async throws -> [String?] {
         var reasons = [String?](repeating: nil, count: revisions.count)
         let plain = revisions.indices.filter { revisions[$0].attachments.isEmpty }
         try await writeTogether(plain[...], of: revisions, &reasons)

@@ -4,7 +4,7 @@ import Tansu
 import TansuBSON
 
 /// A database on a server as a side of a replication: CouchDB, PouchDB Server, or another Tansu.
-package struct HTTPPeer: ReplicationPeer {
+struct HTTPPeer: ReplicationPeer {
     /// The greatest number of rows of `_changes` that are held, from a server that ignores the limit, or without a
     /// sequence to go on from.
     private static let rowLimit = 10_000
@@ -30,7 +30,7 @@ package struct HTTPPeer: ReplicationPeer {
     /// - Parameters:
     ///   - form: How types that JSON lacks are written.
     ///   - timeout: The seconds without a byte after which the connection counts as broken.
-    package init(_ database: RemoteDatabase, form: WireJSONForm = .extended, timeout: Int = 75) {
+    init(_ database: RemoteDatabase, form: WireJSONForm = .extended, timeout: Int = 75) {
         self.database = database
         self.form = form
         heartbeat = min(75, timeout) * 1_000 / 3
@@ -38,14 +38,14 @@ package struct HTTPPeer: ReplicationPeer {
         polled = Locked(nil)
     }
 
-    package var identity: String { database.url.text }
+    var identity: String { database.url.text }
 
     // MARK: Checkpoints
 
     /// Servers that refuse `_local` documents are replicated with from the first change on.
     private static let refusals: Set = [400, 403, 405, 501]
 
-    package func checkpoint(_ id: String) async throws -> ReplicationCheckpoint? {
+    func checkpoint(_ id: String) async throws -> ReplicationCheckpoint? {
         try await localDocument(id).flatMap { ReplicationCheckpoint($0) }
     }
 
@@ -68,7 +68,7 @@ package struct HTTPPeer: ReplicationPeer {
         }
     }
 
-    package func save(_ checkpoint: ReplicationCheckpoint, as id: String) async throws {
+    func save(_ checkpoint: ReplicationCheckpoint, as id: String) async throws {
         guard !lacking.withLock({ $0.contains(.checkpoints) }) else { return }
         // A conflict comes from a request that was repeated because its answer was lost, or from another run.
         for isLast in [false, true] {
@@ -87,13 +87,13 @@ package struct HTTPPeer: ReplicationPeer {
 
     // MARK: Changes
 
-    package func changes(
+    func changes(
         after sequence: PeerSequence?, filter: ReplicationFilter, limit: Int
     ) async throws -> PeerChanges {
         try await changes([("limit", String(limit)), ("seq_interval", String(limit))], sequence, filter, limit)
     }
 
-    package func waitForChange(after sequence: PeerSequence?, filter: ReplicationFilter) async throws {
+    func waitForChange(after sequence: PeerSequence?, filter: ReplicationFilter) async throws {
         while true {
             try await pause(before: sequence)
             let page = try await changes(
@@ -174,7 +174,7 @@ package struct HTTPPeer: ReplicationPeer {
 
     // MARK: Revisions
 
-    package func missing(_ revisions: [DocumentRevisions]) async throws -> [MissingRevisions] {
+    func missing(_ revisions: [DocumentRevisions]) async throws -> [MissingRevisions] {
         var writer = WireJSONWriter(capacity: revisions.count * 64)
         writer.raw("{")
         writer.list(revisions) { writer, document in
@@ -215,7 +215,7 @@ package struct HTTPPeer: ReplicationPeer {
         }
     }
 
-    package func ensureCommit() async throws {
+    func ensureCommit() async throws {
         // CouchDB syncs each commit since version 3, and others have no such endpoint.
         _ = try await database.json(
             "POST", "_ensure_full_commit", body: Array("{}".utf8), accepted: [400, 403, 404, 405, 501])

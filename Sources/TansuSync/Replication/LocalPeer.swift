@@ -3,7 +3,7 @@ import Tansu
 import TansuBSON
 
 /// A collection of this process as a side of a replication.
-package struct LocalPeer: ReplicationPeer {
+struct LocalPeer: ReplicationPeer {
     /// The greatest number of records that one transaction looks at for a filter.
     private static let scanLimit = 5_000
     /// The greatest number of documents that one transaction reads, and the bytes of them from which on it reads no more.
@@ -12,19 +12,19 @@ package struct LocalPeer: ReplicationPeer {
 
     private let collection: ReplicatedCollection
 
-    package init(_ collection: ReplicatedCollection) { self.collection = collection }
+    init(_ collection: ReplicatedCollection) { self.collection = collection }
 
-    package var identity: String {
+    var identity: String {
         get async throws { try await collection.read { $0.info().instance } }
     }
 
     // MARK: Checkpoints
 
-    package func checkpoint(_ id: String) async throws -> ReplicationCheckpoint? {
+    func checkpoint(_ id: String) async throws -> ReplicationCheckpoint? {
         try await collection.read { try $0.local("_local/" + id).flatMap { ReplicationCheckpoint($0.fields) } }
     }
 
-    package func save(_ checkpoint: ReplicationCheckpoint, as id: String) async throws {
+    func save(_ checkpoint: ReplicationCheckpoint, as id: String) async throws {
         try await collection.write { store in
             let former = try store.local("_local/" + id)?.revision
             try store.saveLocal("_local/" + id, former: former, checkpoint.fields)
@@ -33,7 +33,7 @@ package struct LocalPeer: ReplicationPeer {
 
     // MARK: Changes
 
-    package func changes(
+    func changes(
         after sequence: PeerSequence?, filter: ReplicationFilter, limit: Int
     ) async throws -> PeerChanges {
         let start = Self.position(sequence)
@@ -56,7 +56,7 @@ package struct LocalPeer: ReplicationPeer {
         }
     }
 
-    package func waitForChange(after sequence: PeerSequence?, filter: ReplicationFilter) async throws {
+    func waitForChange(after sequence: PeerSequence?, filter: ReplicationFilter) async throws {
         try await collection.waitForChange(after: Self.position(sequence))
     }
 
@@ -68,7 +68,7 @@ package struct LocalPeer: ReplicationPeer {
 
     // MARK: Revisions
 
-    package func missing(_ revisions: [DocumentRevisions]) async throws -> [MissingRevisions] {
+    func missing(_ revisions: [DocumentRevisions]) async throws -> [MissingRevisions] {
         try await collection.read { store in
             let records = try store.documents(revisions.map(\.id))
             return revisions.compactMap { document in
@@ -79,7 +79,7 @@ package struct LocalPeer: ReplicationPeer {
         }
     }
 
-    package func fetch(
+    func fetch(
         _ wanted: [DocumentRevisions], _ receive: (FetchedRevision) async throws -> Void
     ) async throws {
         var position = 0
@@ -134,7 +134,7 @@ package struct LocalPeer: ReplicationPeer {
 
     // MARK: Writing
 
-    package func write(_ revisions: [PeerRevision]) async throws -> [String?] {
+    func write(_ revisions: [PeerRevision]) async throws -> [String?] {
         let refusals = revisions.map { refusal(of: $0) }
         // Most attachments came with a former revision: their bytes are read only where they did not.
         var (reasons, rest) = try await collection.write { store in
@@ -205,7 +205,7 @@ package struct LocalPeer: ReplicationPeer {
         return (writer, file)
     }
 
-    package func ensureCommit() async throws { try await collection.database.sync() }
+    func ensureCommit() async throws { try await collection.database.sync() }
 }
 
 extension RevisionStore {

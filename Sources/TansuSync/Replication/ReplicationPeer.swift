@@ -2,7 +2,7 @@
 import TansuBSON
 
 /// One side of a replication: what the replicator asks of a database, wherever it is.
-package protocol ReplicationPeer: Sendable {
+protocol ReplicationPeer: Sendable {
     /// What distinguishes the database from others.
     var identity: String { get async throws }
 
@@ -37,7 +37,7 @@ package protocol ReplicationPeer: Sendable {
 }
 
 /// Which documents are replicated.
-package enum ReplicationFilter: Sendable {
+enum ReplicationFilter: Sendable {
     case all
     case ids(Set<BytewiseText>)
     case selector(Mango.Selector)
@@ -56,24 +56,24 @@ package enum ReplicationFilter: Sendable {
 }
 
 /// A document with some of its revisions.
-package struct DocumentRevisions: Sendable, Hashable {
+struct DocumentRevisions: Sendable, Hashable {
     @BytewiseText package private(set) var id: String
-    package let revisions: [Revision]
+    let revisions: [Revision]
 
-    package init(id: String, revisions: [Revision]) {
+    init(id: String, revisions: [Revision]) {
         self.id = id
         self.revisions = revisions
     }
 }
 
 /// Revisions of a document that a peer does not have.
-package struct MissingRevisions: Sendable, Hashable {
+struct MissingRevisions: Sendable, Hashable {
     @BytewiseText package private(set) var id: String
-    package let revisions: [Revision]
+    let revisions: [Revision]
     /// Revisions that the peer has and that may be ancestors of those that it lacks.
-    package let ancestors: [Revision]
+    let ancestors: [Revision]
 
-    package init(id: String, revisions: [Revision], ancestors: [Revision] = []) {
+    init(id: String, revisions: [Revision], ancestors: [Revision] = []) {
         self.id = id
         self.revisions = revisions
         self.ancestors = ancestors
@@ -81,24 +81,24 @@ package struct MissingRevisions: Sendable, Hashable {
 }
 
 /// What a peer has of a revision that it was asked for.
-package enum FetchedRevision: Sendable {
+enum FetchedRevision: Sendable {
     case revision(PeerRevision)
     /// It has something that cannot be used; the others are not concerned.
     case failure(ReplicationReport.Failure)
 }
 
 /// A page of a peer's changes.
-package struct PeerChanges: Sendable {
+struct PeerChanges: Sendable {
     /// The changed documents with their leaves.
-    package let documents: [DocumentRevisions]
+    let documents: [DocumentRevisions]
     /// The sequence up to which all changes were looked at.
-    package let last: PeerSequence?
+    let last: PeerSequence?
     /// Whether there were no more changes.
-    package let isComplete: Bool
+    let isComplete: Bool
     /// About how many changes follow, where the peer says it.
-    package let pending: Int?
+    let pending: Int?
 
-    package init(documents: [DocumentRevisions], last: PeerSequence?, isComplete: Bool, pending: Int? = nil) {
+    init(documents: [DocumentRevisions], last: PeerSequence?, isComplete: Bool, pending: Int? = nil) {
         self.documents = documents
         self.last = last
         self.isComplete = isComplete
@@ -107,25 +107,25 @@ package struct PeerChanges: Sendable {
 }
 
 /// A revision on its way from one peer to another.
-package struct PeerRevision: Sendable {
-    package let id: String
-    package let path: RevisionPath
-    package let isDeleted: Bool
-    package let fields: BSONDocument
-    package let attachments: [PeerAttachment]
+struct PeerRevision: Sendable {
+    let id: String
+    let path: RevisionPath
+    let isDeleted: Bool
+    let fields: BSONDocument
+    let attachments: [PeerAttachment]
     /// Revisions that the receiver said to have of the document.
-    package var ancestors: [Revision] = []
+    var ancestors: [Revision] = []
     /// What of it came with `_bulk_get`, for the numbers of CouchDB's checkpoints.
-    package var bulkGet = BulkGet.nothing
+    var bulkGet = BulkGet.nothing
 
-    package enum BulkGet: Sendable {
+    enum BulkGet: Sendable {
         case nothing
         /// All but the bytes of attachments.
         case fields
         case everything
     }
 
-    package init(
+    init(
         id: String, path: RevisionPath, isDeleted: Bool, fields: BSONDocument, attachments: [PeerAttachment] = []
     ) {
         self.id = id
@@ -140,22 +140,22 @@ package struct PeerRevision: Sendable {
 }
 
 /// An attachment of a revision on its way. Its bytes are read when they are wanted.
-package struct PeerAttachment: Sendable {
-    package let name: String
-    package let contentType: String
+struct PeerAttachment: Sendable {
+    let name: String
+    let contentType: String
     /// `md5-` and the MD5 of the stored bytes in base64.
-    package let digest: String
+    let digest: String
     /// The number of bytes before they were compressed.
-    package let length: Int64
-    package let revpos: Int
+    let length: Int64
+    let revpos: Int
     /// How the bytes are compressed: `gzip`, or nil.
-    package let encoding: String?
+    let encoding: String?
     /// The number of stored bytes, if they are compressed.
-    package let encodedLength: Int64?
+    let encodedLength: Int64?
     /// Begins to read the stored bytes.
-    package let open: @Sendable () async throws -> PeerBytes
+    let open: @Sendable () async throws -> PeerBytes
 
-    package init(
+    init(
         name: String, contentType: String, digest: String, length: Int64, revpos: Int, encoding: String? = nil,
         encodedLength: Int64? = nil, open: @escaping @Sendable () async throws -> PeerBytes
     ) {
@@ -171,12 +171,12 @@ package struct PeerAttachment: Sendable {
 }
 
 /// The bytes of an attachment on their way.
-package struct PeerBytes: Sendable {
+struct PeerBytes: Sendable {
     /// How they are compressed, which a peer may say only now.
-    package let encoding: String?
-    package let stream: ByteStream
+    let encoding: String?
+    let stream: ByteStream
 
-    package init(encoding: String?, stream: ByteStream) {
+    init(encoding: String?, stream: ByteStream) {
         self.encoding = encoding
         self.stream = stream
     }
@@ -187,7 +187,7 @@ package struct PeerSequence: Sendable, Hashable {
     package let json: BSONValue
 
     /// Integers of any width are equal when their values are.
-    package init(_ json: BSONValue) { self.json = json.int64Value.map { .int64($0) } ?? json }
+    init(_ json: BSONValue) { self.json = json.int64Value.map { .int64($0) } ?? json }
 
     /// The number in it by which two sequences of one peer can be compared: itself, or what a text or an array
     /// begins with.

@@ -9,25 +9,25 @@ import TansuBSON
 /// It has no clock and no source of random numbers but those that it is given, so that a simulation can repeat it.
 package struct Replicator: Sendable {
     package struct Options: Sendable {
-        package var filter = ReplicationFilter.all
+        var filter = ReplicationFilter.all
         /// The greatest number of documents between two checkpoints.
-        package var batchSize = 500
+        var batchSize = 500
         /// About how many bytes of documents are written at once.
-        package var batchBytes = 4 << 20
+        var batchBytes = 4 << 20
         /// The time that a checkpoint says.
-        package var now: @Sendable () -> Date
+        var now: @Sendable () -> Date
         /// Makes the names of runs: another one for each.
-        package var makeSessionID: @Sendable () -> String
+        var makeSessionID: @Sendable () -> String
         /// Called when there are changes, after each page and after each batch: what was done, and about how many changes follow.
-        package var onProgress: @Sendable (ReplicationReport, Int?) -> Void = { _, _ in }
+        var onProgress: @Sendable (ReplicationReport, Int?) -> Void = { _, _ in }
 
-        package init(now: @escaping @Sendable () -> Date, makeSessionID: @escaping @Sendable () -> String) {
+        init(now: @escaping @Sendable () -> Date, makeSessionID: @escaping @Sendable () -> String) {
             self.now = now
             self.makeSessionID = makeSessionID
         }
 
         /// With the clock and the random numbers of the system.
-        package static var system: Options {
+        static var system: Options {
             Options(now: { Date() }, makeSessionID: { UUID().uuidString.lowercased().filter { $0 != "-" } })
         }
     }
@@ -36,7 +36,7 @@ package struct Replicator: Sendable {
     private let target: any ReplicationPeer
     private let options: Options
 
-    package init(from source: any ReplicationPeer, to target: any ReplicationPeer, _ options: Options) {
+    init(from source: any ReplicationPeer, to target: any ReplicationPeer, _ options: Options) {
         self.source = source
         self.target = target
         self.options = options
@@ -45,7 +45,7 @@ package struct Replicator: Sendable {
     /// Copies what the target lacks, and ends.
     ///
     /// - Throws: What a peer throws. A later run goes on after the last batch that was recorded.
-    package func runOnce() async throws -> ReplicationReport {
+    func runOnce() async throws -> ReplicationReport {
         var run = try await begin()
         try await catchUp(&run)
         return run.report
@@ -55,7 +55,7 @@ package struct Replicator: Sendable {
     ///
     /// - Parameter isIdle: Called whenever the target has everything.
     /// - Throws: `CancellationError`, or what a peer throws.
-    package func runContinuously(isIdle: (ReplicationReport) -> Void = { _ in }) async throws {
+    func runContinuously(isIdle: (ReplicationReport) -> Void = { _ in }) async throws {
         var run = try await begin()
         while true {
             try await catchUp(&run)
@@ -225,8 +225,8 @@ package struct ReplicationCheckpoint: Sendable, Hashable {
     /// The greatest number of sessions that are kept.
     static let sessionLimit = 50
 
-    package var session: String
-    package var sequence: PeerSequence
+    var session: String
+    var sequence: PeerSequence
     /// The runs, the newest first.
     package var history: [Entry]
 
@@ -237,7 +237,7 @@ package struct ReplicationCheckpoint: Sendable, Hashable {
     }
 
     /// Reads the fields of a document; nil when they are no checkpoint.
-    package init?(_ fields: BSONDocument) {
+    init?(_ fields: BSONDocument) {
         guard let session = fields["session_id"]?.stringValue, let sequence = fields["source_last_seq"],
             case .array(let entries)? = fields["history"]
         else { return nil }

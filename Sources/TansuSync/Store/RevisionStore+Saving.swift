@@ -575,7 +575,7 @@ extension ReplicatedCollection {
     }
 
     /// Ends the replication of a collection: removes the revisions, and leaves the documents and their attachments.
-    package func switchOff() throws {
+    func switchOff() throws {
         try database.write { transaction in
             for collection in StoreNames.all(name) where collection != StoreNames.attachments(name) {
                 try transaction.dropCollection(collection)

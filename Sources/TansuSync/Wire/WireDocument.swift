@@ -9,7 +9,7 @@ package enum DocumentName {
     package static let localPrefix = "_local/"
 
     /// Whether a member that begins with `_` is one that CouchDB's replicator writes into its documents, which is kept.
-    package static func isReplicatorMember(_ name: String) -> Bool {
+    static func isReplicatorMember(_ name: String) -> Bool {
         [
             "_replication_id", "_replication_state", "_replication_state_time", "_replication_state_reason",
             "_replication_stats",

@@ -1,7 +1,7 @@
 #if TansuServer
 import Foundation
 import TansuBSON
-import TansuSync
+@testable import TansuSync
 
 /// A transport that notes requests, and answers some of them itself or breaks them.
 final class FaultyTransport: HTTPTransport {
