@@ -1,5 +1,6 @@
 /*
- * native.c -- handles of tansu.h that stay valid whatever Python does with them, and the calls with them.
+ * native.c -- handles of tansu.h that stay valid whatever Python does with them, and the calls
+ * with them.
  */
 #include "native.h"
 
@@ -21,8 +22,7 @@ struct native_db {
     atomic_uint calls;      /* that are running */
     atomic_bool closing;    /* there are no new ones */
     unsigned forks;         /* interrupt_forks() when it was opened */
-    pthread_mutex_t
-        mutex; /* of all below; recursive, because the log may call back while a handle is ended */
+    pthread_mutex_t mutex;  /* of all below; recursive: ending a handle may call the log */
     pthread_cond_t drained; /* no call is running */
     tansu_db *inner;        /* NULL once it is closed */
     native_handle *first;   /* of those that are open */
@@ -31,8 +31,7 @@ struct native_db {
 typedef enum handle_kind { HANDLE_TXN, HANDLE_CURSOR, HANDLE_FEED } handle_kind;
 
 struct native_handle {
-    atomic_uint
-        references; /* Python's, that of the list of open ones, and one of each cursor of a transaction */
+    atomic_uint references; /* Python's, the list's of open ones, each cursor's of a transaction */
     handle_kind kind;
     native_db *db;
     native_handle *txn;    /* of a cursor; NULL: on its own */
@@ -45,12 +44,12 @@ struct native_handle {
         tansu_cursor *cursor;
         tansu_feed *feed;
     } as;
-    tansu_txn
-        *own; /* of a cursor without transaction, so that it can be interrupted; may be NULL */
+    tansu_txn *own; /* of a cursor without transaction, to interrupt it; may be NULL */
     native_handle *previous, *next;
 };
 
-/* Calls that run on this thread, of any database: one that is made by a callback is within another. */
+/* Calls that run on this thread, of any database: one that is made by a callback is within
+ * another. */
 static _Thread_local unsigned depth;
 
 static tansu_document document(const char *data, size_t size) {
@@ -187,7 +186,8 @@ static void end_cursors(native_handle *txn, bool all) {
     }
 }
 
-/* handle_end -- ends what is open. With the mutex, and `busy` of the handle or its transaction, or no call running. */
+/* handle_end -- ends what is open. With the mutex, and `busy` of the handle or its transaction, or
+ * no call running. */
 static void handle_end(native_handle *handle) {
     if (!handle->open)
         return;
@@ -282,10 +282,6 @@ void native_handle_cancel(native_handle *handle) {
         }
     }
     pthread_mutex_unlock(&handle->db->mutex);
-}
-
-int native_handle_open(native_handle *handle) {
-    return handle->open && !atomic_load(&handle->abandoned);
 }
 
 /* ---- Calls ---- */

@@ -1,17 +1,21 @@
 /*
- * native.h -- what the Python package calls: tansu.h behind handles that stay valid whatever Python does with them.
+ * native.h -- what the Python package calls: tansu.h behind handles that stay valid whatever
+ * Python does with them.
  *
- * A handle is used after it was closed, by two threads at once, in a callback of its own call, or freed in any order by the
- * garbage collector: each of these is an error, or does what it should, and none is undefined. Therefore:
+ * A handle is used after it was closed, by two threads at once, in a callback of its own call, or
+ * freed in any order by the garbage collector: each of these is an error, or does what it should,
+ * and none is undefined. Therefore:
  *
  *  - Each handle counts who refers to it, and is freed with the last of them.
  *  - Closing a database waits for the calls that are running, and ends the handles that are open.
- *  - A transaction with its cursors, a cursor without one, and a feed are used by one call at a time: another call returns
- *    INVALID_STATE, and closing takes place when the call ends.
- *  - What the engine shows in memory of its own is copied before the handle can be used by somebody else.
+ *  - A transaction with its cursors, a cursor without one, and a feed are used by one call at a
+ *    time: another call returns INVALID_STATE, and closing takes place when the call ends.
+ *  - What the engine shows in memory of its own is copied before the handle can be used by somebody
+ *    else.
  *
- * Documents are given as bytes and a size; NULL and 0 are none. All functions may be called without the GIL.
- * setup.py makes cffi's declarations of this file and tansu.h by removing comments and lines of the preprocessor.
+ * Documents are given as bytes and a size; NULL and 0 are none. All functions may be called without
+ * the GIL. setup.py makes cffi's declarations of this file and tansu.h by removing comments and
+ * lines of the preprocessor.
  */
 #ifndef TANSU_PYTHON_NATIVE_H
 #define TANSU_PYTHON_NATIVE_H
@@ -32,8 +36,8 @@ typedef struct native_call {
     void *progress;    /* for python_progress(), or NULL */
 } native_call;
 
-/* An event of a feed. Its texts and documents lie in native_call.data, one after the other, each with its size; texts have
- * no NUL. */
+/* An event of a feed. Its texts and documents lie in native_call.data, one after the other, each
+ * with its size; texts have no NUL. */
 typedef struct native_change {
     int kind;
     int last;
@@ -45,7 +49,8 @@ typedef struct native_change {
     size_t after;
 } native_change;
 
-/* native_init -- is called once. `main_thread` is the identifier of Python's main thread, on which SIGINT interrupts. */
+/* native_init -- is called once. `main_thread` is the identifier of Python's main thread, on which
+ * SIGINT interrupts. */
 void native_init(uintptr_t main_thread);
 
 native_call *native_call_new(void);
@@ -54,7 +59,8 @@ void native_call_free(native_call *call);
 /* ---- Databases ---- */
 
 tansu_status native_open(const tansu_options *options, native_db **db, native_call *call);
-/* native_close -- waits for running calls, ends what is open, and shuts down. Later calls return CLOSED. */
+/* native_close -- waits for running calls, ends what is open, and shuts down. Later calls return
+ * CLOSED. */
 tansu_status native_close(native_db *db, native_call *call);
 /* native_db_free -- gives the reference up that native_open() returned, and closes the database. */
 void native_db_free(native_db *db);
@@ -88,8 +94,6 @@ void native_handle_free(native_handle *handle);
 void native_handle_close(native_handle *handle);
 /* native_handle_cancel -- from any thread. */
 void native_handle_cancel(native_handle *handle);
-/* native_handle_open -- whether the handle was not closed, by whomever. */
-int native_handle_open(native_handle *handle);
 
 tansu_status native_begin(native_db *db, int mode, int durability, native_handle **txn,
                           native_call *call);
@@ -99,8 +103,8 @@ tansu_status native_savepoint_begin(native_handle *txn, native_call *call);
 tansu_status native_savepoint_release(native_handle *txn, native_call *call);
 tansu_status native_savepoint_roll_back(native_handle *txn, native_call *call);
 
-/* native_next -- the next documents, one after the other: up to `count`, and one more than fits into `bytes`. number: how
- * many. DONE: there are none after these. */
+/* native_next -- the next documents, one after the other: up to `count`, and one more than fits
+ * into `bytes`. number: how many. DONE: there are none after these. */
 tansu_status native_next(native_handle *cursor, size_t count, size_t bytes, native_call *call);
 
 tansu_status native_feed_open(native_db *db, uint64_t since, const char *options,

@@ -4,6 +4,7 @@ import contextvars
 import datetime
 import io
 import os
+import pickle
 import threading
 import uuid
 from pathlib import Path
@@ -949,6 +950,13 @@ def test_json_commands(people: tansu.Collection) -> None:
         db.command_json("a\0b")
     with pytest.raises(TypeError):
         db.command_json(b"{}")  # type: ignore[arg-type]
+
+
+def test_errors_are_pickled(people: tansu.Collection) -> None:
+    with pytest.raises(tansu.DuplicateKey) as raised:
+        people.insert_many([{}, {"_id": 1}])
+    copied = pickle.loads(pickle.dumps(raised.value))
+    assert type(copied) is tansu.Exists and vars(copied) == vars(raised.value) and str(copied) == str(raised.value)
 
 
 def test_every_status_has_a_class() -> None:

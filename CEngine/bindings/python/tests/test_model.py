@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import io
 import shutil
 import tempfile
 from pathlib import Path
@@ -134,10 +135,13 @@ class Machine(RuleBasedStateMachine):
         self.db = tansu.open(self.folder / "db", **self.options)  # type: ignore[arg-type]
         self.model: Dict[Any, Dict[str, Any]] = {}
         self.made: Dict[str, Any] = {}
-        self.names = 0
+        self.names = self.copies = 0
         self.unique = False
         self.blocks: List[Any] = []
         self.saved: List[Any] = []
+        self.stream = self.db.watch(["people"])
+        self.sequence = 0
+        self.mirror: Dict[Any, Dict[str, Any]] = {}
 
     def teardown(self) -> None:
         if hasattr(self, "db"):
@@ -372,15 +376,66 @@ class Machine(RuleBasedStateMachine):
         if how != "keep":
             self.model, self.made, self.unique = saved
 
+    # ---- Changes and copies ----
+
+    @precondition(lambda self: not self.blocks)
+    @rule()
+    def follow(self) -> None:
+        """The changes make a copy what the collection is."""
+        for change in iter(self.stream.try_next, None):
+            if change.kind == "remove":
+                self.mirror.pop(change.id, None)
+            elif change.kind == "drop_collection":
+                self.mirror.clear()
+            elif change.kind in ("insert", "update"):
+                self.mirror[change.id] = change.after  # type: ignore[assignment]
+            if change.last:
+                self.sequence = change.sequence
+        assert self.mirror == self.model
+
+    @precondition(lambda self: not self.blocks)
+    @rule(how=st.sampled_from(["clone", "folder", "file", "dump"]))
+    def copy(self, how: str) -> None:
+        self.copies += 1
+        to, backup = self.folder / f"copy{self.copies}", self.folder / f"backup{self.copies}"
+        if how == "clone":
+            copied = self.db.clone()
+        elif how == "dump":
+            copied, text = tansu.open(), io.BytesIO()
+            self.db.dump(text)
+            copied.load(io.BytesIO(text.getvalue()))
+        else:
+            self.db.backup(backup, form=how)
+            tansu.restore(backup, to)
+            copied = tansu.open(to)
+        with copied:
+            assert copied.verify()["ok"]
+            assert list(copied["people"].find()) == list(self.model.values())
+            assert copied["people"].index_information() == self.people.index_information()
+
+    @precondition(lambda self: not self.blocks)
+    @rule()
+    def drop(self) -> None:
+        if "people" in self.db.list_collection_names():
+            self.people.drop()
+        self.model.clear()
+        self.made.clear()
+        self.unique = False
+
     @precondition(lambda self: not self.blocks)
     @rule(close=st.booleans())
     def reopen(self, close: bool) -> None:
         if close:
             self.db.close()
         else:
-            del self.db  # the garbage collector closes it, once it has found the tracebacks of what was raised
+            del self.db, self.stream  # the garbage collector closes it, once it has found the tracebacks of what was raised
             gc.collect()
         self.db = tansu.open(self.folder / "db", must_exist=True, **self.options)  # type: ignore[arg-type]
+        try:
+            self.stream = self.db.watch(["people"], since=self.sequence)
+        except tansu.NotFound:  # compaction dropped removals
+            self.stream = self.db.watch(["people"], since=0)
+            self.mirror.clear()
 
     @precondition(lambda self: not self.blocks)
     @rule()

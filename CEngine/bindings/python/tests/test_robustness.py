@@ -225,7 +225,7 @@ def test_a_cursor_is_forgotten_in_a_callback(db: tansu.Database) -> None:
 def run_program(program: str, *arguments: Any, kill: int = 0) -> str:
     """Runs a program of Python, and returns what it prints. With ``kill`` it gets that signal once it has printed a line."""
     process = subprocess.Popen(
-        [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(program), *map(str, arguments)],
+        [sys.executable, "-X", "faulthandler", "-W", "ignore", "-c", textwrap.dedent(program), *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -4,7 +4,7 @@ Besides them, documents that cannot be encoded raise what the module ``bson`` ra
 ``OverflowError`` for integers of more than 64 bits), and arguments of a wrong type ``TypeError``.
 """
 
-from typing import ClassVar, Dict, Type
+from typing import ClassVar, Dict, Tuple, Type
 
 
 class Error(Exception):
@@ -25,6 +25,9 @@ class Error(Exception):
         """The byte at fault in an input or file, or of several documents the index of the one at fault; or -1."""
         self.errno = errno
         """That of the system call that failed, or 0."""
+
+    def __reduce__(self) -> Tuple[Type["Error"], Tuple[str, str, int, int]]:
+        return type(self), (self.message, self.context, self.offset, self.errno)
 
 
 class DuplicateKey(Error):
