@@ -47,14 +47,18 @@ static bool same(trail *t, const path *path, const tansu_buffer *doc, enum trail
     return agree;
 }
 
-/* make_path -- one to three random keys. */
-static void make_path(random_source *r, path *result) {
+/* make_path -- one to three random keys; returns the first. */
+static const char *make_path(random_source *r, path *result) {
     char text[128] = "";
+    const char *first = NULL;
     for (uint64_t i = 0, parts = 1 + random_below(r, 3); i < parts; i++) {
+        const char *key = random_form_key(r);
         strcat(text, i == 0 ? "" : ".");
-        strcat(text, random_form_key(r));
+        strcat(text, key);
+        first = i == 0 ? key : first;
     }
     REQUIRE(path_parse_keys(result, NULL, text, strlen(text), NULL) == TANSU_OK);
+    return first;
 }
 
 /* one_round -- a path, and documents of some forms. */
@@ -79,7 +83,10 @@ static bool one_round(uint64_t round, uint64_t ends[TRAIL_ARRAY + 1]) {
         }
         random_form_make(&r, &forms[i], most, false);
     }
-    make_path(&r, &path);
+    const char *first = make_path(&r, &path);
+    /* Seldom one by chance: an array where the path goes on. */
+    if (random_chance(&r, 25))
+        forms[0].elements[0] = (random_form_element){.key = first, .type = DOC_ARRAY};
     memset(&t, 0, sizeof t);
     trail_begin(&t, &t);
     for (int i = 0; agree && i < DOCUMENTS; i++) {

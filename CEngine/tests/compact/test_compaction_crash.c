@@ -363,6 +363,7 @@ static void a_full_disk_costs_nothing(void) {
 /* ---- Backups ---- */
 
 #define BACKUPS 6
+#define MOST_STRIDE 80 /* a dozen kills: a life has about 500 places for one */
 
 /* backup_to -- where a backup goes. */
 static const char *backup_to(const char *folder, unsigned number) {
@@ -411,6 +412,8 @@ static void killed_between_cancelled_compactions_and_backups(void) {
     char *copy = copy_name(folder, "copy");
     /* Usually one call in twenty; TANSU_CRASHES=4000 and more: each. */
     unsigned stride = 4000 / (unsigned)random_rounds("TANSU_CRASHES", 100);
+    if (stride > MOST_STRIDE)
+        stride = MOST_STRIDE;
     random_source source = random_start(1);
     make_store(store);
     unsigned kills = 0, found = 0;

@@ -21,6 +21,7 @@
 #define INDEXES 7
 #define MOST_PATHS 5
 #define IDS 250
+#define DEFAULT_ROUNDS 12
 
 static tansu_db *db;
 static bool arrays; /* whether documents of this round may have some */
@@ -426,8 +427,8 @@ static void ask_something(random_source *r) {
 
 static void every_answer_is_that_of_the_documents(void) {
     random_source r = random_start(1);
-    for (int round = (int)random_rounds("TANSU_ROUNDS", 12); round > 0 && check_failures() == 0;
-         round--) {
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", DEFAULT_ROUNDS);
+    for (uint64_t round = 0; round < rounds && check_failures() == 0; round++) {
         bool stored = random_chance(&r, 30);
         char *folder = stored ? folder_new() : NULL;
         char *path = stored ? strdup(folder_join(folder, "db")) : NULL;
@@ -451,9 +452,11 @@ static void every_answer_is_that_of_the_documents(void) {
         if (folder)
             folder_end(folder);
     }
-    CHECK(merged > questions / 500);
-    CHECK(covered > questions / 50);
-    CHECK(read_after_all > questions / 500);
+    if (rounds >= DEFAULT_ROUNDS) { /* the indexes of a few databases may fit no question */
+        CHECK(merged > questions / 500);
+        CHECK(covered > questions / 50);
+        CHECK(read_after_all > questions / 500);
+    }
     check_note("%u questions, %u merged, %u covered, %u of them with documents read", questions,
                merged, covered, read_after_all);
 }

@@ -15,6 +15,8 @@
 
 static tansu_db *db;
 
+#define DEFAULT_ROUNDS 8
+
 #define PLAN(expected, query, hints, path) CHECK_TEXT(expected, plan_field(db, query, hints, path))
 
 /* fill -- 2000 documents: a = number % 40, b = number % 50 falling, c a text,
@@ -381,7 +383,8 @@ static void ask_every_way(const char *query, const char *hints) {
 
 static void random_queries_have_one_answer(void) {
     random_source r = random_start(1);
-    for (int round = (int)random_rounds("TANSU_ROUNDS", 8); round > 0; round--) {
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", DEFAULT_ROUNDS);
+    for (uint64_t round = 0; round < rounds; round++) {
         bool arrays = random_chance(&r, 25);
         db = memory_db_open();
         save_some(&r, arrays);
@@ -421,8 +424,10 @@ static void random_queries_have_one_answer(void) {
         }
         memory_db_close(db);
     }
-    CHECK(merged > 0);
-    CHECK(covered > 0);
+    if (rounds >= DEFAULT_ROUNDS) { /* arrays in all of a few rounds leave nothing to merge */
+        CHECK(merged > 0);
+        CHECK(covered > 0);
+    }
 }
 
 int main(void) {
