@@ -485,7 +485,9 @@ TANSU_API void tansu_options_init(tansu_options *options);
  * CORRUPT (before the last synced commit: context and offset say where, and the log is left
  * unchanged, see tansu_repair()); VERSION; IO; FULL; READ_ONLY (there is none, and the file system
  * is read-only); CANCELLED (by options.progress; the log is unchanged); TOO_LARGE
- * (allow_writer: the copy of the index file exceeds max_pinned_bytes).
+ * (allow_writer: the copy of the index file exceeds max_pinned_bytes); UNSUPPORTED (segments are
+ * compressed, and the library was built without LZ4; a segment is too large for a process of 32
+ * bits).
  */
 TANSU_API tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error *error);
 

@@ -639,7 +639,7 @@ static tansu_status check_segment(checking *c, const char *name, tansu_error *er
     if (fd < 0 || calls->size(fd, &size) != 0)
         status = error_errno(error, path, "open", errno);
     if (status == TANSU_OK && size >= SEGMENT_HEADER_SIZE) {
-        bytes = calls->map(fd, (size_t)size, false);
+        bytes = calls->map(fd, size, false);
         if (bytes == NULL)
             status = error_errno(error, path, "map", errno);
         else if (segment_kind_of((const segment_header *)(const void *)bytes) == SEGMENT_COMPRESSED)

@@ -110,6 +110,8 @@ tansu_status error_errno(tansu_error *error, const char *path, const char *what,
         code = TANSU_E_READ_ONLY;
     else if (number == ENOMEM)
         code = TANSU_E_MEMORY;
+    else if (number == EOVERFLOW)
+        code = TANSU_E_UNSUPPORTED;
     if (error == NULL)
         return code;
     char text[160];
@@ -118,6 +120,11 @@ tansu_status error_errno(tansu_error *error, const char *path, const char *what,
         error_set(error, code, path,
                   "Could not %s \"%s\", which is a pipe, a socket or a device; remove it, or name "
                   "a file or folder instead",
+                  what, path == NULL ? "" : path);
+    else if (number == EOVERFLOW) /* what fs.map() says of such a file */
+        error_set(error, code, path,
+                  "Could not %s \"%s\", which is too large for a process of 32 bits; open the "
+                  "database in a process of 64 bits",
                   what, path == NULL ? "" : path);
     else
         error_set(error, code, path, "Could not %s%s%s%s: %s", what, path == NULL ? "" : " \"",

@@ -223,7 +223,11 @@ static int system_allocate(int fd, uint64_t offset, uint64_t size) {
 #endif
 }
 
-static void *system_map(int fd, size_t size, bool writable) {
+static void *system_map(int fd, uint64_t size, bool writable) {
+    if (size > PTRDIFF_MAX) { /* on systems of 32 bits the call would take a part of the number */
+        errno = EOVERFLOW;
+        return NULL;
+    }
     void *address =
         fd >= 0 ? mmap(NULL, size, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0)
                 : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);

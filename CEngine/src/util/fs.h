@@ -43,7 +43,8 @@ typedef struct fs {
     int (*truncate)(int fd, uint64_t size);
     /* Makes [offset, offset + size) part of the file with disk space, reading as zero. */
     int (*allocate)(int fd, uint64_t offset, uint64_t size);
-    void *(*map)(int fd, size_t size, bool writable);
+    /* EOVERFLOW for more than a process of this kind can address. */
+    void *(*map)(int fd, uint64_t size, bool writable);
     int (*unmap)(void *address, size_t size);
     /* Brings the mapped pages of [begin, end) in for writing, many at a time: a page fault each
      * costs several times as much. From `fresh` on the file has nothing but zeros. A hint: failing

@@ -202,7 +202,7 @@ static ssize_t read_between(int fd, void *bytes, size_t size, off_t offset) {
     return fs_system.read(fd, bytes, size, offset);
 }
 
-static void *map_between(int fd, size_t size, bool writable) {
+static void *map_between(int fd, uint64_t size, bool writable) {
     step_in();
     return fs_system.map(fd, size, writable);
 }

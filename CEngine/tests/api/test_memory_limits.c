@@ -175,6 +175,19 @@ static void limits_are_options_and_a_hint(void) {
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_open(&options, &none, &call_error));
 }
 
+/* More than 32 bits can say is as much as there is, and not the rest of a division. */
+static void large_limits_are_not_cut_off(void) {
+    tansu_options options = call_options(NULL);
+    options.sort_memory_bytes = options.group_memory_bytes = UINT64_C(1) << 32;
+    tansu_db *db = call_open_with(&options);
+    fill(db, NULL, 0, 3000);
+    CHECK_STATUS(TANSU_OK,
+                 find(db, NULL, "{}", "{'$orderby':{'s':1},'$allowDiskUse':false}").status);
+    static const char by[] = "{'by':'s','fields':{'n':{'$max':'n'}}}";
+    CHECK_STATUS(TANSU_OK, group(db, by, "{'$allowDiskUse':false}").status);
+    call_close(db);
+}
+
 /* An index scan, a union and an intersection whose record ids take too much become a collection
  * scan, with the same answer in the same order. */
 static void long_lists_of_record_ids_become_scans(void) {
@@ -343,6 +356,7 @@ static void a_feed_among_many_collections(void) {
 int main(void) {
     RUN(calls_keep_to_their_memory);
     RUN(limits_are_options_and_a_hint);
+    RUN(large_limits_are_not_cut_off);
     RUN(long_lists_of_record_ids_become_scans);
     RUN(transactions_keep_to_their_memory);
     RUN(a_transaction_counts_its_blocks);

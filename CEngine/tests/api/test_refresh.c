@@ -281,7 +281,7 @@ static int size_with_reset(int fd, uint64_t *size) {
     return fs_system.size(fd, size);
 }
 
-static void *map_with_reset(int fd, size_t size, bool writable) {
+static void *map_with_reset(int fd, uint64_t size, bool writable) {
     reset_in_time();
     return fs_system.map(fd, size, writable);
 }

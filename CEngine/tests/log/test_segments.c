@@ -1,6 +1,7 @@
 /*
  * test_segments.c -- what an open database takes of the process for its segments: few descriptors,
- * and addresses for what is there; and reopening with another segment size.
+ * and addresses for what is there; reopening with another segment size; and a segment that is larger
+ * than the address space.
  */
 #include "api/handles.h"
 #include "log/segment.h"
@@ -9,9 +10,13 @@
 #include "support/fault/file_faults.h"
 #include "support/folder.h"
 #include "support/random/random.h"
+#include "support/workload/sample_database.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -141,9 +146,57 @@ static void the_segment_size_may_change(void) {
     folder_end(folder);
 }
 
+static void a_mapping_fits_into_the_address_space(void) {
+    static const uint64_t sizes[] = {(uint64_t)PTRDIFF_MAX + 1, UINT64_MAX - 65535};
+    char *folder = folder_new();
+    const char *path = folder_join(folder, "file");
+    int fd = fs_system.open(&fs_system, path, O_RDWR | O_CREAT, 0600);
+    REQUIRE(fd >= 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        errno = 0;
+        CHECK(fs_system.map(fd, sizes[i], false) == NULL);
+        CHECK_INT(EOVERFLOW, errno);
+    }
+    fs_system.close(fd);
+    folder_end(folder);
+}
+
+/* check_refused -- opening says what is too large, and what to do. */
+static void check_refused(const char *folder, bool read_only, bool allow_writer) {
+    tansu_options options = call_options(folder);
+    options.read_only = read_only;
+    options.allow_writer = allow_writer;
+    tansu_db *db = NULL;
+    CHECK_STATUS(TANSU_E_UNSUPPORTED, tansu_open(&options, &db, &call_error));
+    CHECK(strstr(call_error.message, "00000001.seg") != NULL);
+    CHECK(strstr(call_error.message, "; open the database in a process of 64 bits") != NULL);
+}
+
+/* A sparse file is as large as one that was filled. */
+static void a_segment_beyond_the_address_space_is_refused(void) {
+    if (sizeof(void *) > 4) {
+        check_skip("the address space of 64 bits has room for every file");
+        return;
+    }
+    char *folder = sample_folder();
+    const char *path = folder_join(folder, "log/00000001.seg");
+    uint64_t size = file_size(path);
+    file_cut(path, (UINT64_C(1) << 32) + size);
+    check_refused(folder, false, false);
+    check_refused(folder, true, false);
+    check_refused(folder, false, true);
+    file_cut(path, size);
+    tansu_db *db = call_open(folder);
+    sample_check(db);
+    call_close(db);
+    folder_end(folder);
+}
+
 int main(void) {
     RUN(descriptors_are_few);
     RUN(what_a_killed_process_wrote_is_synced);
     RUN(the_segment_size_may_change);
+    RUN(a_mapping_fits_into_the_address_space);
+    RUN(a_segment_beyond_the_address_space_is_refused);
     return check_finish();
 }

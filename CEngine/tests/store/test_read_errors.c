@@ -228,7 +228,7 @@ static ino_t cut_inode;
 static const char *cut_folder;
 
 /* map_and_cut -- a file that goes between the look at its size and the reading. */
-static void *map_and_cut(int fd, size_t size, bool writable) {
+static void *map_and_cut(int fd, uint64_t size, bool writable) {
     void *address = fs_system.map(fd, size, writable);
     struct stat info;
     if (fstat(fd, &info) == 0 && info.st_ino == cut_inode)

@@ -108,7 +108,7 @@ static int slow_rename(const fs *calls, const char *from, const char *to) {
     return fs_system.rename(calls, from, to);
 }
 
-static void *slow_map(int fd, size_t size, bool writable) {
+static void *slow_map(int fd, uint64_t size, bool writable) {
     linger();
     return fs_system.map(fd, size, writable);
 }

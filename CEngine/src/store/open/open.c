@@ -24,6 +24,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* memory_limit -- a number of bytes, or what no process reaches where that has more than the
+ * system's bits. */
+static size_t memory_limit(uint64_t bytes) {
+    return bytes < SIZE_MAX / 4 ? (size_t)bytes : SIZE_MAX / 4;
+}
+
 tansu_status database_new(const tansu_options *options, const fs *calls, database **result,
                           tansu_error *error) {
     database *db = calloc(1, sizeof *db);
@@ -48,8 +54,8 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
     db->options.busy_timeout_ms = options->busy_timeout_ms;
     db->options.checkpoint_bytes = options->checkpoint_bytes;
     db->options.index_cache_bytes = options->index_cache_bytes;
-    db->options.sort_memory_bytes = (size_t)options->sort_memory_bytes;
-    db->options.group_memory_bytes = (size_t)options->group_memory_bytes;
+    db->options.sort_memory_bytes = memory_limit(options->sort_memory_bytes);
+    db->options.group_memory_bytes = memory_limit(options->group_memory_bytes);
     db->options.transaction_memory_bytes = options->transaction_memory_bytes;
     db->options.max_pinned_bytes = db->options.concurrent ? 0 : options->max_pinned_bytes;
     db->options.compaction_percent = options->compaction_percent;

@@ -127,7 +127,7 @@ static int troubled_allocate(int fd, uint64_t offset, uint64_t size) {
     return fails() ? -1 : fs_system.allocate(fd, offset, size);
 }
 
-static void *troubled_map(int fd, size_t size, bool writable) {
+static void *troubled_map(int fd, uint64_t size, bool writable) {
     return fails() ? NULL : fs_system.map(fd, size, writable);
 }
 

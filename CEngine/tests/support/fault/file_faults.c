@@ -53,7 +53,7 @@ static int allocate_or_fail(int fd, uint64_t offset, uint64_t size) {
     return ordered(&faults.allocate_errno) ? -1 : fs_system.allocate(fd, offset, size);
 }
 
-static void *map_file(int fd, size_t size, bool writable) {
+static void *map_file(int fd, uint64_t size, bool writable) {
     return fs_system.map(fd, size, writable);
 }
 

@@ -152,7 +152,7 @@ static int disk_allocate(int fd, uint64_t offset, uint64_t size) {
     return leave(0);
 }
 
-static void *disk_map(int fd, size_t size, bool writable) {
+static void *disk_map(int fd, uint64_t size, bool writable) {
     if (fd < FIRST_FD)
         return fs_system.map(fd, size, writable);
     REQUIRE(size <= FILE_ROOM);
