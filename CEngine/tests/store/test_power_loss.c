@@ -232,10 +232,10 @@ static void commits_survive_power_loss(void) {
         "was acknowledged; %u syncs failed",
         run.losses, run.without_folder, run.behind, run.ahead, run.failed_syncs);
     check_note("index files: %u times kept, %u times rebuilt", run.kept, run.rebuilt);
-    CHECK(run.rebuilt <
-          run.losses / 8 + 5); /* one of twenty was spoilt beyond what power loss does */
-    CHECK(run.behind > 0 && run.ahead > 0 &&
-          run.failed_syncs > 0); /* otherwise nothing was ever lost */
+    /* One of twenty was spoilt beyond what power loss does. */
+    CHECK(run.rebuilt < run.losses / 8 + 5);
+    if (losses >= LOSSES_USUALLY / 4) /* a few may all lose nothing */
+        CHECK(run.behind > 0 && run.ahead > 0 && run.failed_syncs > 0);
     free(run.history);
 }
 

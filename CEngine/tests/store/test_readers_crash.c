@@ -612,10 +612,12 @@ static void concurrent_readers_see_whole_commits(void) {
     check_note("%llu checkpoints and %llu compactions that were asked for, %llu clean ends",
                (unsigned long long)shared->checkpoints, (unsigned long long)shared->compactions,
                (unsigned long long)shared->ends);
-    CHECK(shared->openings > kills / 4);
-    CHECK(shared->tails > 0);
-    CHECK(shared->refreshes > kills);
-    CHECK(shared->checkpoints > 0 && shared->compactions > 0);
+    if (kills >= KILLS_USUALLY / 4) { /* in the time of fewer, little may happen */
+        CHECK(shared->openings > kills / 4);
+        CHECK(shared->tails > 0);
+        CHECK(shared->refreshes > kills);
+        CHECK(shared->checkpoints > 0 && shared->compactions > 0);
+    }
     munmap(shared, sizeof *shared);
     if (check_failures() == 0) {
         folder_end(folder);
