@@ -37,7 +37,7 @@ static tansu_status distinct(tansu_db *db, tansu_txn *txn, const char *collectio
                                             : "collection",
                              error);
     result->size = 0;
-    aggregation *a;
+    aggregation *a = NULL;
     tansu_status status =
         distinct_compile((aggregate_text){query.data, query.size}, path,
                          (aggregate_text){hints.data, hints.size}, txn_stop(txn), &a, error);
@@ -63,7 +63,7 @@ static tansu_status aggregate(tansu_db *db, tansu_txn *txn, const char *collecti
                                                   : "collection",
                              error);
     result->size = 0;
-    aggregation *a;
+    aggregation *a = NULL;
     tansu_status status = aggregate_compile(
         (aggregate_text){query.data, query.size}, (aggregate_text){group.data, group.size},
         (aggregate_text){hints.data, hints.size}, txn_stop(txn), &a, error);

@@ -88,7 +88,7 @@ static void append_readers(writer *w, const database *db) {
 }
 
 /* append_counter -- a number that other threads change meanwhile. */
-static void append_counter(writer *w, const char *key, const uint64_t *counter) {
+static void append_counter(writer *w, const char *key, const aligned_u64 *counter) {
     writer_int64(w, key, (int64_t)__atomic_load_n(counter, __ATOMIC_RELAXED));
 }
 

@@ -13,6 +13,7 @@
 #include "store/database.h"
 #include "store/pending.h"
 #include "store/snapshot.h"
+#include "util/aligned_u64.h"
 #include "util/buffer.h"
 #include "util/interrupt.h"
 #include "util/table.h"
@@ -67,9 +68,9 @@ void feed_names_free(feed_names *n);
 
 /* A position in the log. */
 typedef struct feed_position {
-    uint64_t delivered; /* all commits up to this one are delivered; stored atomically */
-    uint32_t extent;    /* index of the segment */
-    uint64_t offset;    /* in the segment; 0: not known yet */
+    aligned_u64 delivered; /* all commits up to this one are delivered; stored atomically */
+    uint32_t extent;       /* index of the segment */
+    uint64_t offset;       /* in the segment; 0: not known yet */
 } feed_position;
 
 /* The commit whose events are being delivered. */

@@ -30,8 +30,8 @@ typedef struct chunk {
     atomic_bool dirty;   /* changed since it was last written */
     atomic_bool written; /* by the checkpoint that is running, or was the last */
     bool kept;           /* it was loaded from the block store, or written to it */
-    _Atomic(uint64_t *) parts[PARTS];
-    uint64_t words[];
+    _Atomic(aligned_u64 *) parts[PARTS];
+    aligned_u64 words[];
 } chunk;
 
 _Static_assert(FIRST_WORDS << PARTS == LOCATIONS_CHUNK, "the parts make up the first chunk");
@@ -76,22 +76,22 @@ static uint32_t part_of(uint32_t i, uint32_t *first) {
 _Static_assert(FIRST_WORDS == 1 << 3, "part_of() knows it");
 
 /* word_of -- a word of a chunk; NULL when its part was not made yet. */
-static inline uint64_t *word_of(chunk *c, uint64_t number, uint32_t i) {
+static inline aligned_u64 *word_of(chunk *c, uint64_t number, uint32_t i) {
     if (number != 0 || i < FIRST_WORDS)
         return &c->words[i];
     uint32_t first, part = part_of(i, &first);
-    uint64_t *words = atomic_load_explicit(&c->parts[part], memory_order_acquire);
+    aligned_u64 *words = atomic_load_explicit(&c->parts[part], memory_order_acquire);
     return words == NULL ? NULL : words + (i - first);
 }
 
 /* word_make -- the same, its part made if need be; NULL: memory. The writer only, or before the
  * chunk is published. */
-static uint64_t *word_make(locations *p, chunk *c, uint64_t number, uint32_t i) {
-    uint64_t *word = word_of(c, number, i);
+static aligned_u64 *word_make(locations *p, chunk *c, uint64_t number, uint32_t i) {
+    aligned_u64 *word = word_of(c, number, i);
     if (word != NULL)
         return word;
     uint32_t first, part = part_of(i, &first);
-    uint64_t *words = calloc(first, sizeof *words);
+    aligned_u64 *words = calloc(first, sizeof *words);
     if (words == NULL)
         return NULL;
     count_bytes(p, first * sizeof *words);
@@ -320,7 +320,7 @@ static tansu_status load(locations *p, uint64_t number, chunk **result, tansu_er
     if (made && number != 0)
         memcpy(c->words, words, sizeof words);
     for (uint32_t i = 0; made && number == 0 && sound && i < LOCATIONS_CHUNK; i++) {
-        uint64_t *word = words[i] == 0 ? NULL : word_make(p, c, number, i);
+        aligned_u64 *word = words[i] == 0 ? NULL : word_make(p, c, number, i);
         made = word != NULL || words[i] == 0;
         if (word != NULL)
             *word = words[i];
@@ -380,7 +380,7 @@ static tansu_status find(locations *p, uint64_t number, chunk **result, tansu_er
 
 /* locations_get -- one word. */
 tansu_status locations_get(locations *p, uint64_t rid, uint64_t *location, tansu_error *error) {
-    const uint64_t *word = locations_word(p, rid);
+    const aligned_u64 *word = locations_word(p, rid);
     if (word != NULL) {
         *location = locations_load(word);
         return TANSU_OK;
@@ -396,7 +396,7 @@ tansu_status locations_get(locations *p, uint64_t rid, uint64_t *location, tansu
 }
 
 /* locations_word -- never loads anything. */
-const uint64_t *locations_word(locations *p, uint64_t rid) {
+const aligned_u64 *locations_word(locations *p, uint64_t rid) {
     if (rid > MAX_RID)
         return NULL;
     uint64_t number = rid / LOCATIONS_CHUNK;
@@ -410,7 +410,7 @@ const uint64_t *locations_word(locations *p, uint64_t rid) {
 }
 
 /* locations_words -- the words stay where they are as long as the locations do. */
-tansu_status locations_words(locations *p, uint64_t rid, const uint64_t **words, uint64_t *end,
+tansu_status locations_words(locations *p, uint64_t rid, const aligned_u64 **words, uint64_t *end,
                              tansu_error *error) {
     uint64_t number = rid / LOCATIONS_CHUNK;
     uint32_t i = rid % LOCATIONS_CHUNK, last = LOCATIONS_CHUNK;
@@ -465,7 +465,7 @@ void locations_set(locations *p, uint64_t rid, uint64_t location) {
 
 /* locations_relocate -- no other thread stores words meanwhile. */
 bool locations_relocate(locations *p, uint64_t rid, uint64_t from, uint64_t to) {
-    const uint64_t *word = locations_word(p, rid);
+    const aligned_u64 *word = locations_word(p, rid);
     if (word == NULL || locations_load(word) != from)
         return false;
     locations_set(p, rid, to);
@@ -520,7 +520,7 @@ static tansu_status write_chunk(locations *p, uint64_t number, chunk *c, tansu_e
     uint8_t record[sizeof words];
     atomic_store(&c->written, true);
     for (uint32_t i = 0; i < LOCATIONS_CHUNK; i++) {
-        const uint64_t *word = word_of(c, number, i);
+        const aligned_u64 *word = word_of(c, number, i);
         words[i] = word == NULL ? 0 : __atomic_load_n(word, __ATOMIC_RELAXED);
     }
     c->kept = true;

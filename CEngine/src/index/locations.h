@@ -13,6 +13,7 @@
 #include "index/block_store/block_store.h"
 #include "index/tree/tree.h"
 #include "tansu.h"
+#include "util/aligned_u64.h"
 
 #include <stdbool.h>
 
@@ -90,13 +91,13 @@ tansu_status locations_get(locations *p, uint64_t rid, uint64_t *location, tansu
 
 /* locations_word -- for prefetching: where a record id's word is if it is in memory, otherwise
  * NULL. */
-const uint64_t *locations_word(locations *p, uint64_t rid);
+const aligned_u64 *locations_word(locations *p, uint64_t rid);
 
 /* locations_words -- for scans: the words of the record ids from `rid` on, up to *end (not
  * included); NULL when none of these was ever stored. Words are read with locations_load(). */
-tansu_status locations_words(locations *p, uint64_t rid, const uint64_t **words, uint64_t *end,
+tansu_status locations_words(locations *p, uint64_t rid, const aligned_u64 **words, uint64_t *end,
                              tansu_error *error);
-static inline uint64_t locations_load(const uint64_t *word) {
+static inline uint64_t locations_load(const aligned_u64 *word) {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 

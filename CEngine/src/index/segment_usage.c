@@ -3,6 +3,7 @@
  */
 #include "index/locations.h"
 
+#include "util/aligned_u64.h"
 #include "util/array.h"
 #include "util/bisect.h"
 #include "util/buffer.h"
@@ -13,7 +14,7 @@
 
 typedef struct segment_usage_item {
     uint32_t segment;
-    uint64_t bytes;
+    aligned_u64 bytes;
 } segment_usage_item;
 
 /* Who changes it needs the mutex for the list only: nobody else changes that meanwhile, and the

@@ -19,6 +19,7 @@
 
 #include "log/compressed/compressed_segment.h"
 #include "log/format.h"
+#include "util/aligned_u64.h"
 #include "util/fs.h"
 #include "util/retire.h"
 #include "util/sigbus_guard.h"
@@ -37,11 +38,11 @@ typedef struct segment {
     bool reduced;   /* SEGMENT_REDUCED */
     int fd;         /* open in the head, and until what was written is on the disk; otherwise -1 */
     uint8_t *base;
-    bool writable;      /* the mapping is */
-    uint64_t mapped;    /* bytes of address space: of the head all that it may grow to */
-    uint64_t allocated; /* bytes of file, all with disk space */
-    uint64_t used;      /* bytes up to the end of the last commit */
-    uint64_t populated; /* bytes whose pages were brought in for writing */
+    bool writable;         /* the mapping is */
+    uint64_t mapped;       /* bytes of address space: of the head all that it may grow to */
+    aligned_u64 allocated; /* bytes of file, all with disk space */
+    uint64_t used;         /* bytes up to the end of the last commit */
+    uint64_t populated;    /* bytes whose pages were brought in for writing */
     compressed_segment *compressed; /* `used` counts bytes of its image then; otherwise NULL */
     /* Of one that a compaction has replaced: snapshots of these commits need it still. */
     uint64_t needed_from;
@@ -65,17 +66,17 @@ typedef struct log_marks {
 /* What a reader of another process has seen of the file TAIL, as it is stored
  * (log/follow/follow.h). */
 typedef struct log_seen {
-    uint64_t written;
-    uint64_t sessions;
-    uint64_t resets;
+    aligned_u64 written;
+    aligned_u64 sessions;
+    aligned_u64 resets;
 } log_seen;
 
 /* An entry of the readers' table. Of a segment that is mapped again, at a larger size, the memory
  * is stored before the size, and read after it. */
 typedef struct segment_entry {
-    uint8_t *memory; /* a compressed_segment with bit 0 set; NULL: no segment has that number */
-    uint64_t size;   /* bytes of address space there; of a compressed one UINT64_MAX */
-    uint64_t first;  /* the first commit that it covers; stays when the segment is unmapped */
+    uint8_t *memory;   /* a compressed_segment with bit 0 set; NULL: no segment has that number */
+    aligned_u64 size;  /* bytes of address space there; of a compressed one UINT64_MAX */
+    aligned_u64 first; /* the first commit that it covers; stays when the segment is unmapped */
 } segment_entry;
 
 typedef struct segment_list {
@@ -141,8 +142,8 @@ struct log {
     bool failed; /* a sync or a write failed: what is on the disk is not known any more; atomic */
     bool abandoned; /* see log_abandon(); atomic */
     int failed_errno;
-    uint64_t appended;     /* last commit in the log; the writer's, stored atomically */
-    uint64_t synced;       /* last commit known to be on the disk; stored atomically */
+    aligned_u64 appended;  /* last commit in the log; the writer's, stored atomically */
+    aligned_u64 synced;    /* last commit known to be on the disk; stored atomically */
     uint64_t expected_end; /* opening: the block store saw commits up to this one in the log */
     log_marks found;       /* opening */
     bool end_rewritten;    /* opening: commits after the last one on the disk may be missing */
@@ -151,7 +152,7 @@ struct log {
     log_seen seen;
     segment_list outgrown;  /* mappings that were too small, which snapshots may still use */
     uint32_t retiring[2];   /* how many of `superseded` and `outgrown` log_follow_retire() moved */
-    uint64_t retired;       /* bytes of the files of mappings that only snapshots use; atomic */
+    aligned_u64 retired;    /* bytes of the files of mappings that only snapshots use; atomic */
     struct tail_file *tail; /* the file of marks, mapped; NULL: there is none */
     uint32_t tail_crc;
     bool tail_begun;

@@ -107,7 +107,7 @@ bool log_marked_uuid(const fs *calls, const char *folder, uint8_t uuid[16]) {
 }
 
 /* store -- sets a mark. */
-static void store(log *l, uint64_t *mark, uint64_t number) {
+static void store(log *l, aligned_u64 *mark, uint64_t number) {
     size_t field = (size_t)((const uint8_t *)mark - (const uint8_t *)l->tail);
     __atomic_store_n(mark, tail_mark(l->tail_crc, field, number), __ATOMIC_RELEASE);
 }
@@ -146,7 +146,7 @@ static void write_marks(log *l) {
     memcpy(fresh.cache, l->cache, sizeof fresh.cache);
     fresh.crc = tail_crc(&fresh);
     if (memcmp(file, &fresh, offsetof(tail_file, written)) != 0) {
-        uint64_t *marks[] = {&file->state, &file->written, &file->synced};
+        aligned_u64 *marks[] = {&file->state, &file->written, &file->synced};
         for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
             __atomic_store_n(marks[i], 0, __ATOMIC_RELEASE);
         memcpy(file, &fresh, offsetof(tail_file, written));

@@ -13,6 +13,7 @@
 
 #include "log/log.h"
 #include "log/segment.h"
+#include "util/aligned_u64.h"
 
 #define TAIL_NAME "TAIL"
 #define TAIL_MAGIC "TANSUEND"
@@ -24,18 +25,18 @@
 typedef struct tail_file {
     uint8_t magic[8];
     uint32_t format;
-    uint32_t crc;     /* of `uuid` and `cache`; also makes the marks those of this writer */
-    uint8_t uuid[16]; /* of the database */
-    char cache[64];   /* fs_cache_id() of the writer */
-    uint64_t written; /* mark: the log holds all commits up to this one */
-    uint64_t synced;  /* mark: they are on the disk up to this one */
-    uint64_t state;   /* mark: an enum tail_state */
+    uint32_t crc;        /* of `uuid` and `cache`; also makes the marks those of this writer */
+    uint8_t uuid[16];    /* of the database */
+    char cache[64];      /* fs_cache_id() of the writer */
+    aligned_u64 written; /* mark: the log holds all commits up to this one */
+    aligned_u64 synced;  /* mark: they are on the disk up to this one */
+    aligned_u64 state;   /* mark: an enum tail_state */
     /* For processes that read meanwhile; plain numbers. */
-    uint64_t sessions; /* writers that began; set after the marks */
-    uint64_t resets; /* those that may have dropped commits, whose sync had not ended; set before */
-    uint64_t removed;    /* bytes of segments whose files were removed while there was this file */
-    uint64_t max_pinned; /* log_options.max_pinned_bytes of the last writer */
-    uint64_t segment_size; /* up to which its last segment grows; 0: not known */
+    aligned_u64 sessions; /* writers that began; set after the marks */
+    aligned_u64 resets;   /* those that may have dropped unsynced commits; set before the marks */
+    aligned_u64 removed;  /* bytes of segments whose files were removed while there was this file */
+    aligned_u64 max_pinned;   /* log_options.max_pinned_bytes of the last writer */
+    aligned_u64 segment_size; /* up to which its last segment grows; 0: not known */
 } tail_file;
 
 _Static_assert(sizeof(tail_file) == 160, "TAIL layout");

@@ -16,6 +16,7 @@
 #include "store/memory.h"
 #include "store/snapshot.h"
 #include "store/write_lock.h"
+#include "util/aligned_u64.h"
 #include "util/fork.h"
 
 #include <pthread.h>
@@ -43,7 +44,7 @@ typedef struct database_options {
 
 /* What the block store has of the catalog (store/checkpoint/stored_catalog.h). */
 typedef struct stored_record {
-    uint64_t epoch; /* of the writer that changed one of its collections last; atomic */
+    aligned_u64 epoch; /* of the writer that changed one of its collections last; atomic */
     bool there;
 } stored_record;
 typedef struct stored_catalog {
@@ -71,10 +72,10 @@ typedef struct dropped_list {
 /* Writing the block store (store/checkpoint/checkpoint.h). */
 typedef struct checkpoint_state {
     pthread_mutex_t mutex; /* one checkpoint at a time */
-    bool busy;         /* one is running; guarded by the database's mutex, also read atomically */
-    bool failed;       /* the last one did; likewise */
-    bool tried;        /* one was, since opening; guarded by `mutex` */
-    uint64_t sequence; /* the commit up to which the block store holds everything */
+    bool busy;   /* one is running; guarded by the database's mutex, also read atomically */
+    bool failed; /* the last one did; likewise */
+    bool tried;  /* one was, since opening; guarded by `mutex` */
+    aligned_u64 sequence; /* the commit up to which the block store holds everything */
     /* the commit of the last compaction: locations name its segment, so that no earlier snapshot
      * can be written to the block store */
     uint64_t installed_sequence;
@@ -94,9 +95,9 @@ typedef struct worker_thread {
     bool running;
     bool stop;
     bool checkpoint_wanted;
-    bool sync_wanted;       /* commits wait for the sync interval to end; atomic */
-    uint64_t checkpoint_at; /* log_written at the last request of a checkpoint; atomic */
-    uint64_t log_written;   /* since the checkpoint at opening, as background.c counts; atomic */
+    bool sync_wanted;          /* commits wait for the sync interval to end; atomic */
+    aligned_u64 checkpoint_at; /* log_written at the last request of a checkpoint; atomic */
+    aligned_u64 log_written;   /* since the checkpoint at opening, as background.c counts; atomic */
 } worker_thread;
 
 /* Guarded by the database's mutex, but for what is atomic. */
@@ -107,10 +108,10 @@ typedef struct compactor_thread {
     bool running;
     bool stop;
     bool compaction_wanted;
-    bool catching_up;       /* and the next writer waits for it; also read atomically */
-    uint64_t until;         /* closing: when the thread ends; otherwise 0 */
-    uint64_t removed_bytes; /* of documents, since they last requested a compaction; atomic */
-    uint64_t compactions;   /* since opening, also those that were called; atomic */
+    bool catching_up;          /* and the next writer waits for it; also read atomically */
+    uint64_t until;            /* closing: when the thread ends; otherwise 0 */
+    aligned_u64 removed_bytes; /* of documents, since they last requested a compaction; atomic */
+    aligned_u64 compactions;   /* since opening, also those that were called; atomic */
 } compactor_thread;
 
 /* ---- Change feeds (feed/feed.h) ---- */
@@ -126,11 +127,11 @@ typedef struct feed_list {
 
 /* What an instance keeps on the disk that nobody else needs, when that was last measured. */
 typedef struct instance_pins {
-    uint64_t copied;   /* bytes of its copy of the index file */
-    uint64_t mapped;   /* bytes of the segments that it has mapped */
-    uint64_t removed;  /* of them, those that have no name any more; atomic */
-    uint64_t bytes;    /* log_removals.bytes then; atomic */
-    uint64_t sessions; /* log_removals.sessions then; atomic */
+    uint64_t copied;      /* bytes of its copy of the index file */
+    uint64_t mapped;      /* bytes of the segments that it has mapped */
+    aligned_u64 removed;  /* of them, those that have no name any more; atomic */
+    aligned_u64 bytes;    /* log_removals.bytes then; atomic */
+    aligned_u64 sessions; /* log_removals.sessions then; atomic */
 } instance_pins;
 
 /* A root has the first two, its instances the others; other databases have none but `current`. */

@@ -12,6 +12,7 @@
 #define TANSU_STORE_FILES_H
 
 #include "store/database.h"
+#include "util/aligned_u64.h"
 
 typedef struct files_stamp {
     uint64_t parts[6][2];
@@ -25,9 +26,9 @@ typedef struct database_files {
     char *folder;      /* NULL in a memory store */
     int lock_fd;
     int folder_fd; /* locked as well, except with `concurrent`; -1 where folders can't be opened */
-    uint64_t checked;   /* the tick of the clock of the last check that found the folder; atomic */
-    files_stamp stamp;  /* of what a reader that is `concurrent` opened */
-    bool index_damaged; /* the index files are not trusted any more; atomic */
+    aligned_u64 checked; /* the tick of the clock of the last check that found the folder; atomic */
+    files_stamp stamp;   /* of what a reader that is `concurrent` opened */
+    bool index_damaged;  /* the index files are not trusted any more; atomic */
 } database_files;
 
 /* files_stamp_take -- takes db->files.stamp, before anything else is read. Errors: IO, MEMORY. */

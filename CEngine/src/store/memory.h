@@ -15,6 +15,7 @@
 #define TANSU_STORE_MEMORY_H
 
 #include "store/database.h"
+#include "util/aligned_u64.h"
 #include "util/interrupt.h"
 
 #include <pthread.h>
@@ -29,8 +30,8 @@ typedef struct eviction_position {
 typedef struct eviction {
     pthread_mutex_t mutex; /* one eviction at a time */
     eviction_position at;
-    uint64_t write_stalls; /* writers that waited for a checkpoint, or a compaction; atomic */
-    uint64_t write_stall_us;
+    aligned_u64 write_stalls; /* writers that waited for a checkpoint, or a compaction; atomic */
+    aligned_u64 write_stall_us;
 } eviction;
 
 /* memory_init -- before other threads use the database. */

@@ -313,7 +313,7 @@ void table_scan_init(table_scan *scan, const read_context *rctx,
 /* prefetch_rid -- asks for the record of a record id. */
 static inline void prefetch_rid(const read_context *rctx, const collection_state *collection,
                                 uint64_t rid) {
-    const uint64_t *word = locations_word(collection->locations, rid);
+    const aligned_u64 *word = locations_word(collection->locations, rid);
     if (word != NULL)
         prefetch_record(rctx, locations_load(word));
 }

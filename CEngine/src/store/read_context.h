@@ -77,7 +77,7 @@ typedef struct table_scan {
     const collection_state *collection;
     uint64_t rid;        /* the next to examine */
     uint64_t first, end; /* of the record ids whose locations `words` has; none at first */
-    const uint64_t *words;
+    const aligned_u64 *words;
     /* The segment of the document before, in which most likely the next one is as well, and its
      * entry in the log's table; NULL: none. */
     uint32_t segment;

@@ -18,7 +18,7 @@
 typedef struct slot {
     uintptr_t start; /* 0: free. Stored last and cleared first */
     size_t size;
-    uint64_t *bad; /* a bit a page */
+    aligned_u64 *bad; /* a bit a page */
     guard_tally *tally;
     uint32_t tag;
 } slot;

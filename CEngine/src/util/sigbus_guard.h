@@ -13,14 +13,16 @@
 #ifndef TANSU_UTIL_SIGBUS_GUARD_H
 #define TANSU_UTIL_SIGBUS_GUARD_H
 
+#include "util/aligned_u64.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The owner's count; the handler's, read atomically. It counts before zeros can be seen. */
 typedef struct guard_tally {
-    uint64_t faults; /* pages that could not be read */
-    uint64_t last;   /* the newest of them: the mapping's tag << 32 | offset */
+    aligned_u64 faults; /* pages that could not be read */
+    aligned_u64 last;   /* the newest of them: the mapping's tag << 32 | offset */
 } guard_tally;
 
 /* guard_add -- guards a mapping that begins at a page; `tally` stays until guard_remove(). False

@@ -148,7 +148,7 @@ typedef tansu_status (*document_visitor)(collection_check *k, uint64_t rid, log_
 static tansu_status each_document(collection_check *k, bool report, document_visitor visit,
                                   tansu_error *error) {
     uint64_t end = k->state->next_rid, first = 0, last = 0;
-    const uint64_t *words = NULL;
+    const aligned_u64 *words = NULL;
     for (uint64_t rid = 0; rid < end; rid++) {
         tansu_status status = TANSU_OK;
         if (rid == last) {

@@ -13,6 +13,7 @@
 #include "log/compressed/codec.h"
 #include "log/compressed/compressed_format.h"
 #include "tansu.h"
+#include "util/aligned_u64.h"
 #include "util/fs.h"
 
 #include <pthread.h>
@@ -49,9 +50,9 @@ typedef struct block_cache {
     block_slot **loaded;
     size_t count, capacity, hand;
     /* Blocks that could not be read; atomic. */
-    uint64_t faults;
-    uint64_t fault_at; /* of the newest: segment << 32 | offset in the file */
-    int fault_status;  /* CORRUPT or MEMORY */
+    aligned_u64 faults;
+    aligned_u64 fault_at; /* of the newest: segment << 32 | offset in the file */
+    int fault_status;     /* CORRUPT or MEMORY */
 } block_cache;
 
 /* block_cache_init -- false when the system has no mutex more. */

@@ -15,6 +15,7 @@
 
 #include "store/database_internal.h"
 #include "store/readers/reader_registry.h"
+#include "util/aligned_u64.h"
 #include "util/clock.h"
 
 /* instances_open -- a root with its first instance. Errors: those of database_open(). */
@@ -69,8 +70,8 @@ struct instances {
     pthread_mutex_t mutex; /* one refresh at a time; guards the following */
     bool unusable;         /* the current instance cannot be continued */
     uint64_t dirty_limit;  /* in bytes: then it is examined whether there is a newer checkpoint */
-    uint64_t refreshes;    /* that found commits; atomic */
-    uint64_t replacements; /* of the instance; atomic */
+    aligned_u64 refreshes; /* that found commits; atomic */
+    aligned_u64 replacements; /* of the instance; atomic */
     /* The current instance was dropped because it kept too much on the disk; this was its commit.
      * Guarded by the root's mutex. */
     bool expired;

@@ -19,6 +19,8 @@
 #ifndef TANSU_STORE_READERS_READER_SLOTS_H
 #define TANSU_STORE_READERS_READER_SLOTS_H
 
+#include "util/aligned_u64.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,7 +40,7 @@ typedef struct reader_slot {
 typedef struct reader_slots {
     char apart[READER_SLOT_BYTES];
     reader_slot slots[READER_SLOTS];
-    uint64_t used; /* a bit for each slot that a reader ever claimed: no other is looked at */
+    aligned_u64 used; /* a bit for each slot that a reader ever claimed: no other is looked at */
 } reader_slots;
 
 /* reader_slots_acquire -- the snapshot that `visible` points to, in a slot; NULL when no slot was

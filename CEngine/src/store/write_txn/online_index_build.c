@@ -135,7 +135,7 @@ static tansu_status find_changed(online_build *a, const collection_state *now, t
     a->changed_count = 0;
     uint64_t end;
     for (uint64_t first = 0; first < now->next_rid; first = end) {
-        const uint64_t *words;
+        const aligned_u64 *words;
         tansu_status status = locations_words(now->locations, first, &words, &end, error);
         if (status != TANSU_OK)
             return status;

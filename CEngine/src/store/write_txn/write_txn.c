@@ -143,7 +143,7 @@ static void live_sum_add(live_sum *sum, segment_usage *live, uint32_t segment, i
 static void relocate(const log *l, log_pins *pins, collection_state *state, uint64_t rid,
                      log_location to, live_sum sums[2]) {
     segment_usage *live = locations_live(state->locations);
-    const uint64_t *word = locations_word(state->locations, rid); /* it was prepared */
+    const aligned_u64 *word = locations_word(state->locations, rid); /* it was prepared */
     log_location from = word == NULL ? 0 : locations_load(word);
     uint64_t room;
     if (from != 0 && (from & LOCATION_DELETED) == 0)
@@ -165,9 +165,9 @@ static inline void prefetch_moved(const log *l, const collection_state *state, l
         return;
     if ((ahead->at & LOCATION_DELETED) == 0)
         log_prefetch(l, frame + ahead->at, 1);
-    const uint64_t *word = where_collection(ahead->where) == state->id
-                               ? locations_word(state->locations, where_rid(ahead->where))
-                               : NULL;
+    const aligned_u64 *word = where_collection(ahead->where) == state->id
+                                  ? locations_word(state->locations, where_rid(ahead->where))
+                                  : NULL;
     log_location from = word == NULL ? 0 : locations_load(word);
     if (from != 0)
         log_prefetch(l, from, 1);
