@@ -371,7 +371,7 @@ static bool close_level(reader *r, size_t start) {
 /* read_array -- an array; the text is at the bracket. The type of an element is known, and written,
  * after its value. */
 static bool read_array(reader *r, uint32_t level, uint32_t nesting) {
-    size_t start;
+    size_t start = 0;
     uint32_t count = 0;
     if (!open_level(r, level, nesting, &start))
         return false;

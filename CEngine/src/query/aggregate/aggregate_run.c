@@ -140,7 +140,7 @@ typedef struct group_list {
 
 /* list_groups -- writes all groups in the order of their keys. */
 static tansu_status list_groups(aggregation *a, group_list *list) {
-    key_set_item **sorted;
+    key_set_item **sorted = NULL;
     tansu_status status = key_set_sorted(&a->groups, &a->deadline, &sorted, a->error);
     if (status != TANSU_OK)
         return status;

@@ -112,7 +112,7 @@ static tansu_status read_explain(query *q, const char *context, const doc_value 
 /* read_disk_use -- whether sorts and groups may use temporary files. */
 static tansu_status read_disk_use(query *q, const char *context, const doc_value *value,
                                   tansu_error *error) {
-    bool allowed;
+    bool allowed = false;
     tansu_status status = read_flag(context, value, &allowed, error);
     q->hints.no_disk = status == TANSU_OK && !allowed;
     return status;

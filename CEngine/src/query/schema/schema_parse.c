@@ -91,7 +91,7 @@ static tansu_status add_name(parser *p, schema_rule *r, const char *name, size_t
 
 /* add_names -- the strings of a list, all different. */
 static tansu_status add_names(parser *p, const keyword *k, schema_rule *r) {
-    doc_iter iter;
+    doc_iter iter = {0};
     bool added = k->at->value.type == DOC_ARRAY && doc_iter_value(&iter, &k->at->value);
     while (added && doc_iter_next(&iter)) {
         schema_name *name;

@@ -4,6 +4,7 @@
 #include "store/readers/reader_slots.h"
 
 #include <pthread.h>
+#include <stddef.h>
 
 /* Set in a slot until its reader has seen that the snapshot is still visible. Only that reader
  * changes such a slot. */
