@@ -274,19 +274,28 @@ static void *counted(void *memory) {
     return memory;
 }
 
+/* exhausted -- whether this allocation is to fail, with errno set: in static programs those of the C
+ * library come here, too. */
+static bool exhausted(void) {
+    if (!due(FAULT_MEMORY))
+        return false;
+    errno = ENOMEM;
+    return true;
+}
+
 void *__wrap_malloc(size_t size) {
     allocated += size;
-    return due(FAULT_MEMORY) ? NULL : counted(__real_malloc(size));
+    return exhausted() ? NULL : counted(__real_malloc(size));
 }
 
 void *__wrap_calloc(size_t count, size_t size) {
     allocated += count * size;
-    return due(FAULT_MEMORY) ? NULL : counted(__real_calloc(count, size));
+    return exhausted() ? NULL : counted(__real_calloc(count, size));
 }
 
 void *__wrap_realloc(void *memory, size_t size) {
     allocated += size;
-    if (due(FAULT_MEMORY))
+    if (exhausted())
         return NULL;
     size_t before = memory == NULL ? 0 : malloc_usable_size(memory);
     void *moved = __real_realloc(memory, size);
@@ -303,7 +312,7 @@ void __wrap_free(void *memory) {
 
 char *__wrap_strndup(const char *text, size_t most) {
     size_t size = strnlen(text, most);
-    char *copy = due(FAULT_MEMORY) ? NULL : counted(__real_malloc(size + 1));
+    char *copy = exhausted() ? NULL : counted(__real_malloc(size + 1));
     if (copy != NULL) {
         memcpy(copy, text, size);
         copy[size] = 0;
