@@ -122,6 +122,8 @@ tansu_status database_restore(const char *from, const char *to, const fs *calls,
                               tansu_error *error) {
     *result = (backup_result){0};
     bool folder = fs_is_folder(calls, from);
+    if (!folder && errno != ENOTDIR && errno != ENOENT) /* it may be one */
+        return error_errno(error, from, "open", errno);
     int fd = folder ? -1 : calls->open(calls, from, O_RDONLY | O_NONBLOCK, 0);
     if (!folder && fd < 0)
         return errno == ENOENT || errno == ENOTDIR
