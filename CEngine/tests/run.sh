@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the test programs that it is given, as many at once as there are processors or TEST_JOBS says, and closes with the
-# line "N passed, N failed".
+# Runs the test programs that it is given, as many at once as there are processors or TEST_JOBS says, by an emulator if
+# TEST_RUNNER names one, and closes with the line "N passed, N failed".
 # A program passes when it exits with 0 and its last line counts at least one check and no failed one;
 # no program at all is a failure. What a program printed is shown when it failed, or always with VERBOSE=1.
 set -u
@@ -23,7 +23,7 @@ fi
 run_one() {
     name=$(basename "$1")
     start=$(date +%s)
-    $limit "$1" >"$1.log" 2>&1 </dev/null
+    $limit ${TEST_RUNNER:-} "$1" >"$1.log" 2>&1 </dev/null
     code=$?
     seconds=$(($(date +%s) - start))
     if [ $code -eq 0 ] && ! tail -n 1 "$1.log" | grep -Eq '^[1-9][0-9]* checks, 0 failed(, [0-9]+ skipped)?$'; then
