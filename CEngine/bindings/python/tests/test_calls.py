@@ -5,6 +5,7 @@ import datetime
 import io
 import os
 import pickle
+import re
 import threading
 import uuid
 from pathlib import Path
@@ -29,6 +30,19 @@ GRACE = {"_id": 3, "name": "Grace", "age": 85}
 def people(db: tansu.Database) -> tansu.Collection:
     db.people.insert_many([dict(ADA), dict(ALAN), dict(GRACE)])
     return db.people
+
+
+def has_regular_expressions() -> bool:
+    """Whether the engine was built with PCRE2."""
+    with tansu.open() as db:
+        try:
+            db.c.find_one({"a": Regex("a")})
+        except tansu.Unsupported:
+            return False
+    return True
+
+
+needs_regular_expressions = pytest.mark.skipif(not has_regular_expressions(), reason="the engine has no PCRE2")
 
 
 def ids(results: Any) -> List[Any]:
@@ -137,6 +151,18 @@ def test_insert_many(db: tansu.Database) -> None:
             db.c.insert_many(wrong)  # type: ignore[arg-type]
 
 
+def test_get_many(db: tansu.Database) -> None:
+    db.c.insert_many({"_id": i, "text": "x" * 2000} for i in range(15000))
+    wanted = [*range(14999, -1, -1), "none", 5]
+    found = db.c.get_many(wanted)  # several calls, of more than 16 MiB
+    assert [document and document["_id"] for document in found] == [*range(14999, -1, -1), None, 5]
+    assert db.c.get_many([]) == [] and db.none.get_many([1]) == [None]
+    with pytest.raises(tansu.InvalidId):
+        db.c.get_many([1, [2]])
+    with pytest.raises(TypeError):
+        db.c.get_many(5)  # type: ignore[arg-type]
+
+
 def test_save(people: tansu.Collection) -> None:
     people.save({"_id": 1, "name": "Augusta"})
     people.save_many([{"_id": 4}, {"_id": 2, "name": "Turing"}])
@@ -158,7 +184,15 @@ def test_find(people: tansu.Collection) -> None:
     assert ids(people.find({"name": "ADA"}, collation="caseInsensitive")) == [1]
     assert ids(people.find({"name": "ADA"}).collation({"caseInsensitive": True})) == [1]
     assert people.find_one({"age": {"$gt": 40}}, {"_id": 0, "name": 1}, sort={"age": -1}) == {"name": "Grace"}
+
+
+@needs_regular_expressions
+def test_find_by_regular_expression(people: tansu.Collection) -> None:
     assert ids(people.find({"name": {"$regex": "^A"}})) == ids(people.find({"name": Regex("^a", "i")})) == [1, 2]
+    assert ids(people.find({"name": re.compile("^a", re.IGNORECASE)})) == [1, 2]
+    with pytest.raises(tansu.InvalidQuery) as raised:
+        people.find_one({"name": {"$regex": "(unclosed"}})
+    assert raised.value.offset == 9
 
 
 def test_find_joins(people: tansu.Collection) -> None:
@@ -202,9 +236,6 @@ def test_errors_say_what_and_where(people: tansu.Collection) -> None:
         people.find_one({"$or": [{"age": 3}, {"age": {"$not": {"$greater": 5}}}]})
     assert raised.value.context == "$or.1.age.$not.$greater"
     assert raised.value.message == str(raised.value) and raised.value.status == "INVALID_QUERY"
-    with pytest.raises(tansu.InvalidQuery) as raised:
-        people.find_one({"name": {"$regex": "(unclosed"}})
-    assert raised.value.offset == 9
 
 
 def test_cursor(people: tansu.Collection) -> None:
@@ -279,9 +310,12 @@ def test_explain(people: tansu.Collection) -> None:
 
 
 def test_timeout(db: tansu.Database) -> None:
-    db.c.insert_many({"_id": i, "text": "a" * 100} for i in range(2000))
+    db.c.insert_many({"_id": i, "a": list(range(50))} for i in range(2000))
+    slow = {"$or": [{"a": {"$elemMatch": {"$gt": 60 + i, "$lt": 70 + 2 * i}}} for i in range(100)]}
     with pytest.raises(tansu.Timeout):
-        db.c.count_documents({"$or": [{"text": {"$regex": f"(a|b)*{i}"}} for i in range(100)]}, max_time_ms=1)
+        db.c.count_documents(slow, max_time_ms=1)
+    with pytest.raises(tansu.Timeout):
+        db.c.find(slow).max_time_ms(1).to_list()
 
 
 # ---- Aggregate ----

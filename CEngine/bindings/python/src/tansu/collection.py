@@ -25,6 +25,7 @@ Filter = Mapping[str, Any]
 Document = Dict[str, Any]
 
 _SAVE, _INSERT, _REPLACE = 0, 1, 2
+_MANY = 10000  # ids of one call
 _NOT_FOUND = errors.NotFound.code
 _PLAIN_IDS = frozenset({int, str, ObjectId, Int64, float, bytes})
 """Types of values that a query compares with as a whole."""
@@ -151,11 +152,20 @@ class Collection:
         return _decode(data, self._codec)  # type: ignore[no-any-return]
 
     def get_many(self, ids: Iterable[Any]) -> List[Optional[Document]]:
-        """The documents with several ``_id``s, in that order, with ``None`` for one that there is none of."""
+        """The documents with several ``_id``s, in that order and of one snapshot, with ``None`` for one that there is none
+        of."""
         listed = list(ids)
-        keys = _encode({str(i): one for i, one in enumerate(listed)}, False, self._codec)
         found: List[Optional[Document]] = []
-        while len(found) < len(listed):
+        with self._database.snapshot():  # that of all calls
+            while len(found) < len(listed):
+                part = listed[len(found) : len(found) + _MANY]
+                keys = _encode({str(i): one for i, one in enumerate(part)}, False, self._codec)
+                found += self._get_part(keys, len(part))
+        return found
+
+    def _get_part(self, keys: bytes, count: int) -> List[Optional[Document]]:
+        found: List[Optional[Document]] = []
+        while len(found) < count:
             call = self._perform(lib.native_get_many, keys, len(keys), len(found))
             found += _decode(_engine.result(call), self._codec)["documents"]
         return found
