@@ -21,6 +21,18 @@ def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert failed == 0
 
 
+def test_example_of_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    page = README.parents[3] / "README.md"
+    if not page.exists():
+        pytest.skip("a source distribution does not have it")
+    monkeypatch.chdir(tmp_path)
+    with tansu.open("people.tansu") as db:
+        db.people.insert_one({"_id": 1, "age": 12})
+    (block,) = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    exec(block, {})
+    assert capsys.readouterr().out == "{'_id': 1, 'age': 12}\n"
+
+
 def test_docstrings() -> None:
     assert doctest.testmod(tansu).failed == 0
 

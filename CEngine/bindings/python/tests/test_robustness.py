@@ -222,10 +222,14 @@ def test_a_cursor_is_forgotten_in_a_callback(db: tansu.Database) -> None:
 # ---- Processes and signals ----
 
 
+# Where the tests run in the background, SIGINT is ignored.
+HEARS = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
+
 def run_program(program: str, *arguments: Any, kill: int = 0) -> str:
     """Runs a program of Python, and returns what it prints. With ``kill`` it gets that signal once it has printed a line."""
     process = subprocess.Popen(
-        [sys.executable, "-X", "faulthandler", "-W", "ignore", "-c", textwrap.dedent(program), *map(str, arguments)],
+        [sys.executable, "-X", "faulthandler", "-W", "ignore", "-c", HEARS + textwrap.dedent(program), *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -273,6 +277,34 @@ def test_fork(folder: Path) -> None:
         """,
         folder,
     ).split() == ["5", "3"]
+
+
+def test_exit_with_everything_open(folder: Path) -> None:
+    run_program(
+        """
+        import sys, threading, time, tansu
+        db = tansu.open(sys.argv[1])
+        memory = tansu.open(log=lambda operation: None, log_all=True)
+        db.c.insert_many([{"_id": 1}, {"_id": 2}])
+        memory.c.insert_many([{"_id": 1}, {"_id": 2}])
+        cursors = [db.c.find(batch_size=1), memory.c.find(batch_size=1)]
+        for cursor in cursors:
+            next(cursor)
+        stream = memory.watch()
+        threading.Thread(target=lambda: next(stream), daemon=True).start()
+        def read():
+            while True:
+                db.c.find_one(2)
+        threading.Thread(target=read, daemon=True).start()
+        transaction = db.transaction()
+        transaction.__enter__()
+        db.c.delete_many({})
+        time.sleep(0.1)
+        """,
+        folder,
+    )
+    with tansu.open(folder) as db:
+        assert db.c.count_documents({}) == 2
 
 
 LONG = """
