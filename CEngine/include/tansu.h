@@ -240,6 +240,15 @@ TANSU_API const char *tansu_version(void);
 /* Returns the version of the library as a number, as TANSU_VERSION_NUMBER is that of the header. */
 TANSU_API int tansu_version_number(void);
 
+/* Returns the format of the database files that the library reads and writes, such as 2: the number
+ * in the first line of a MANIFEST. Files of another one give TANSU_E_VERSION. */
+TANSU_API int tansu_file_format(void);
+
+/* Returns the names, as pkg-config has them, of the optional libraries that the library was built
+ * with: in alphabetical order, with a space between them, such as "libdeflate liblz4". Empty
+ * without any. */
+TANSU_API const char *tansu_optional_libraries(void);
+
 /* ---- Memory that crosses the API ----------------------------------------------------------- */
 
 /* Bytes that a call returns. Set it to zero (or TANSU_BUFFER_INIT) before its first use. Calls

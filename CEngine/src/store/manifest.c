@@ -19,7 +19,6 @@
 #define MANIFEST_NAME "MANIFEST"
 #define MANIFEST_LIMIT 4096u
 #define TEXT_MOST 512u
-#define MANIFEST_FORMAT 2u
 
 tansu_status manifest_new(manifest *m, tansu_error *error) {
     memset(m, 0, sizeof *m);

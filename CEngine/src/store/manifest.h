@@ -19,6 +19,9 @@
 
 #include <pthread.h>
 
+/* The format of a database's files, in the first line. */
+#define MANIFEST_FORMAT 2u
+
 typedef struct manifest {
     uint8_t uuid[16];
     bool index_open;       /* index files were being written and may not be whole on the disk */

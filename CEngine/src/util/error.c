@@ -133,10 +133,7 @@ tansu_status error_errno(tansu_error *error, const char *path, const char *what,
     return code;
 }
 
-/* ---- The names of status codes and of this version ---- */
-
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
+/* ---- The names of status codes ---- */
 
 /* tansu_status_name -- the lasting name of a status. */
 const char *tansu_status_name(tansu_status status) {
@@ -174,14 +171,4 @@ const char *tansu_status_name(tansu_status status) {
     case TANSU_E_MOVED: return "MOVED";
     }
     return "UNKNOWN";
-}
-
-/* tansu_version -- the library's version as text. */
-const char *tansu_version(void) {
-    return TEXT(TANSU_VERSION_MAJOR) "." TEXT(TANSU_VERSION_MINOR) "." TEXT(TANSU_VERSION_PATCH);
-}
-
-/* tansu_version_number -- the library's version as a number. */
-int tansu_version_number(void) {
-    return TANSU_VERSION_NUMBER;
 }

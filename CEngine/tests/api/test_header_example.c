@@ -34,16 +34,7 @@ static void the_example_prints_the_match(void) {
     folder_end(folder);
 }
 
-static void the_version_is_one_number_too(void) {
-    char text[32];
-    int number = tansu_version_number();
-    CHECK_INT(TANSU_VERSION_NUMBER, number);
-    snprintf(text, sizeof text, "%d.%d.%d", number / 1000000, number / 1000 % 1000, number % 1000);
-    CHECK_TEXT(text, tansu_version());
-}
-
 int main(void) {
     RUN(the_example_prints_the_match);
-    RUN(the_version_is_one_number_too);
     return check_finish();
 }

@@ -95,9 +95,6 @@ public final class Database: Sendable {
         for queue in [readers, writers, transactions] { queue.stop() }
         engine.recorder?.stop()
     }
-
-    /// The version of the engine that is linked, such as "0.1.0".
-    public static var engineVersion: String { EngineDatabase.version }
 }
 
 extension Database {

@@ -23,9 +23,6 @@ extension EngineDatabase {
         guard let handle else { throw TansuError(.invalidState, "The engine returned no database") }
         return handle
     }
-
-    /// The version of the engine that is linked.
-    static var version: String { String(cString: tansu_version()) }
 }
 
 /// Runs `body` with the engine's options, which are valid during this call only, but for the recorder: that must live as

@@ -19,7 +19,7 @@ struct RootCommand: ParsableCommand {
             EXIT CODES:
             \(CommandExitCode.helpText)
             """,
-        version: "tansu \(Database.engineVersion)",
+        version: VersionText.text,
         subcommands: [
             DemoCommand.self, ImportCommand.self, FindCommand.self, CountCommand.self, GetCommand.self,
             DistinctCommand.self, AggregateCommand.self, SaveCommand.self, UpdateCommand.self,
