@@ -8,24 +8,24 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
+#define PART_NS 1000000 /* nanoseconds between two looks at the handler of SIGINT */
+
 static pthread_t main_thread;
-static pthread_mutex_t mutex =
-    PTHREAD_MUTEX_INITIALIZER;  /* of `running` and of starting the watcher */
-static interrupt_call *running; /* the innermost one */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that is not atomic */
+static interrupt_call *running;                           /* the innermost one */
 static atomic_bool asked;
 static struct sigaction previous; /* what SIGINT did before */
-static atomic_bool handling; /* who chains to us, and is chained to by us, is not called for ever */
 static int wake[2] = {-1, -1};
-static bool watching; /* there is a watcher in this process */
+static bool watching;  /* there is a watcher in this process */
+static bool installed; /* once */
 static unsigned forks;
 
 /* on_signal -- does what SIGINT did before, and wakes the watcher. */
 static void on_signal(int number, siginfo_t *info, void *context) {
     int saved = errno;
-    if (atomic_exchange(&handling, true))
-        return;
     if (previous.sa_flags & SA_SIGINFO)
         previous.sa_sigaction(number, info, context);
     else
@@ -34,7 +34,6 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     atomic_store(&asked, true);
     ssize_t written = write(wake[1], "", 1); /* a full pipe wakes as well */
     (void)written;
-    atomic_store(&handling, false);
     errno = saved;
 }
 
@@ -93,17 +92,26 @@ static bool start_watcher(void) {
     return watching;
 }
 
+/* is_previous -- whether it is the handler that we call: the first that we met, Python's in
+ * general. Others that were set later may call us, and are left. */
+static bool is_previous(const struct sigaction *action) {
+    bool info = (action->sa_flags & SA_SIGINFO) != 0;
+    if (info != ((previous.sa_flags & SA_SIGINFO) != 0))
+        return false;
+    return info ? action->sa_sigaction == previous.sa_sigaction
+                : action->sa_handler == previous.sa_handler;
+}
+
 void interrupt_install(void) {
     struct sigaction now, ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     pthread_mutex_lock(&mutex);
-    if (sigaction(SIGINT, NULL, &now) == 0 && start_watcher()) {
+    if (sigaction(SIGINT, NULL, &now) == 0) {
         bool handled = (now.sa_flags & SA_SIGINFO) != 0 ||
                        (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN);
-        bool installed = (now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_signal;
-        if (handled && !installed) {
+        if ((installed ? is_previous(&now) : handled) && start_watcher()) {
             previous = now;
             ours.sa_mask = now.sa_mask;
-            sigaction(SIGINT, &ours, NULL);
+            installed = sigaction(SIGINT, &ours, NULL) == 0;
         }
     }
     pthread_mutex_unlock(&mutex);
@@ -113,10 +121,25 @@ bool interrupt_is_main(void) {
     return pthread_equal(pthread_self(), main_thread);
 }
 
+/* install_again -- for programs that set a handler of their own later, as notebooks do for each
+ * cell. Looking takes a system call, so that the short calls of a millisecond do it once. */
+static void install_again(void) {
+    static time_t second;
+    static long part; /* of it */
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec == second && now.tv_nsec / PART_NS == part)
+        return;
+    second = now.tv_sec;
+    part = now.tv_nsec / PART_NS;
+    interrupt_install();
+}
+
 void interrupt_begin(interrupt_call *call, tansu_txn *txn, tansu_cursor *cursor) {
     *call = (interrupt_call){.active = interrupt_is_main(), .txn = txn, .cursor = cursor};
     if (!call->active)
         return;
+    install_again();
     pthread_mutex_lock(&mutex);
     call->outer = running;
     if (running == NULL)

@@ -22,7 +22,7 @@ typedef struct interrupt_call {
 } interrupt_call;
 
 /* interrupt_init -- tells the main thread. interrupt_install -- has SIGINT call us, unless it is
- * ignored or kills. */
+ * ignored or kills; interrupt_begin() does it again from time to time. */
 void interrupt_init(uintptr_t main_thread);
 void interrupt_install(void);
 

@@ -515,7 +515,7 @@ def test_declared_index(db: tansu.Database) -> None:
         (dict(keys="**", unique=True), tansu.InvalidIndex),
         (dict(keys="a", only=["b"]), tansu.InvalidIndex),
         (dict(keys="a", max_entries=0), tansu.InvalidIndex),
-        (dict(keys="a", partial_filter={"b": {"$regex": "x"}}), tansu.InvalidIndex),
+        (dict(keys="a", partial_filter={"b": {"$mod": [2, 0]}}), tansu.InvalidIndex),
         (dict(keys="a", progress=5), TypeError),
     ],
 )

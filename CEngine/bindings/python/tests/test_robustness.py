@@ -309,7 +309,7 @@ def test_exit_with_everything_open(folder: Path) -> None:
 
 LONG = """
     import os, signal, sys, threading, tansu
-    if sys.argv[2] == "handler":
+    if sys.argv[2] == "set before":
         signal.signal(signal.SIGINT, lambda number, frame: None)
     db = tansu.open()
     db.c.insert_many({"_id": i, "a": list(range(50))} for i in range(20000))
@@ -344,6 +344,8 @@ KEYBOARD = """
 """
 HANDLER = """
     # Signals come until one of them falls into a call, which is then cancelled.
+    if sys.argv[2] == "set after":
+        signal.signal(signal.SIGINT, lambda number, frame: None)
     done = threading.Event()
     def send():
         while not done.wait(0.05):
@@ -369,8 +371,9 @@ def test_keyboard_interrupt(call: str, where: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["count", "find", "find_one", "sort", "update", "delete", "distinct", "group"])
-def test_a_signal_cancels_a_call(call: str) -> None:
-    assert run_program(LONG + HANDLER, call, "handler") == "cancelled\n"
+@pytest.mark.parametrize("handler", ["set before", "set after"])
+def test_a_signal_cancels_a_call(call: str, handler: str) -> None:
+    assert run_program(LONG + HANDLER, call, handler) == "cancelled\n"
 
 
 def test_interrupt_while_waiting_for_the_write_lock() -> None:
