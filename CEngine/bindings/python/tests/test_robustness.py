@@ -1,5 +1,6 @@
 """Nothing that a program does with the objects crashes the interpreter: threads, forks, signals, and garbage."""
 
+import asyncio
 import contextlib
 import gc
 import os
@@ -74,6 +75,34 @@ def test_a_transaction_is_of_its_thread(db: tansu.Database) -> None:
         db.c.insert_one({"_id": 1})
         assert run_threads(lambda: db.c.count_documents({})) == [0]
     assert run_threads(lambda: db.c.count_documents({})) == [1]
+
+
+def test_a_transaction_is_of_its_task(db: tansu.Database) -> None:
+    async def write(inside: asyncio.Event, go_on: asyncio.Event) -> "asyncio.Task[Any]":
+        async def late() -> None:
+            await go_on.wait()
+            with pytest.raises(tansu.InvalidState):  # the transaction that the task began in has ended
+                db.c.count_documents({})
+
+        with db.transaction():
+            db.c.insert_one({"_id": 1})
+            child = asyncio.create_task(late())
+            inside.set()
+            await asyncio.sleep(0.05)
+            assert db.c.count_documents({}) == 1
+        return child
+
+    async def main() -> None:
+        inside, go_on = asyncio.Event(), asyncio.Event()
+        writer = asyncio.create_task(write(inside, go_on))
+        await inside.wait()
+        assert db.c.count_documents({}) == 0
+        child = await writer
+        assert db.c.count_documents({}) == 1
+        go_on.set()
+        await child
+
+    asyncio.run(main())
 
 
 def test_threads_share_a_cursor(db: tansu.Database) -> None:

@@ -1,7 +1,7 @@
 """Collections of documents."""
 
 import struct
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, MutableMapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, MutableMapping, Optional, Sequence, TypedDict
 
 import bson
 from bson.codec_options import CodecOptions
@@ -18,6 +18,8 @@ from .results import DeleteResult, InsertManyResult, InsertOneResult, UpdateResu
 from .transaction import current
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from .changes import ChangeStream
     from .database import Database
 
@@ -37,6 +39,19 @@ _UPSERT_ONE = _encode({"$max": 1, "$upsert": True})
 _UPSERT = _encode({"$upsert": True})
 _unpack = ffi.unpack
 _native_get = lib.native_get
+
+
+class FindOptions(TypedDict, total=False):
+    """The options of ``find`` that ``find_one`` and ``explain`` have, too."""
+
+    skip: int
+    sort: Optional[Keys]
+    hint: Optional[Hint]
+    collation: Optional[Collation]
+    max_time_ms: Optional[int]
+    allow_disk_use: Optional[bool]
+    max_memory: Optional[int]
+    join: Optional[Mapping[str, Any]]
 
 
 class ReturnDocument:
@@ -207,7 +222,7 @@ class Collection:
         return Cursor(self, _engine.document(filter, self._codec, "filter"), hints, batch_size)
 
     def find_one(
-        self, filter: Any = None, projection: Optional[Projection] = None, **options: Any
+        self, filter: Any = None, projection: Optional[Projection] = None, **options: "Unpack[FindOptions]"
     ) -> Optional[Document]:
         """The first document that matches, or ``None``. What is no mapping is an ``_id``. Options: those of ``find``."""
         plain = projection is None and not options
@@ -218,8 +233,7 @@ class Collection:
                 return self.get(filter["_id"])
             query, hints = _encode(filter, False, self._codec), _ONE
         else:
-            options["limit"] = 1
-            cursor = self.find(filter, projection, **options)
+            cursor = self.find(filter, projection, limit=1, **options)
             query, hints = cursor._query, _encode(cursor._hints, False, self._codec)
         database = self._database
         transaction = NULL if current.get() is None else database._transaction_handle()
@@ -282,7 +296,7 @@ class Collection:
         )
         return list(_decode(_engine.result(call), self._codec)["values"])
 
-    def explain(self, filter: Optional[Filter] = None, **options: Any) -> Document:
+    def explain(self, filter: Optional[Filter] = None, **options: "Unpack[FindOptions]") -> Document:
         """Runs a query and returns how: the plans, their costs, and what was examined. Options: those of ``find``."""
         return self.find(filter, **options).explain()
 
