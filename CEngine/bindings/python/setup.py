@@ -18,21 +18,22 @@ from setuptools import setup
 from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).resolve().parent
-CHECKOUT = HERE.parent.parent / "amalgamate"
+CHECKOUT = HERE.parents[2]
 PACKED = Path("engine")  # of a source distribution
 MADE = Path("build", "engine")
+NOTICES = ["LICENSE", "NOTICE"]
 OPTIONAL = ["libpcre2-8", "liblz4", "libdeflate"]
 
 
 def engine():
-    """The folder with tansu.c and tansu.h, relative to this file."""
-    if not CHECKOUT.exists():
+    """The folder with tansu.c, tansu.h and their licence, relative to this file."""
+    if PACKED.exists():
         return PACKED
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, str(CHECKOUT), folder], check=True)
+        subprocess.run([sys.executable, str(CHECKOUT / "CEngine" / "amalgamate"), folder], check=True)
         os.makedirs(MADE, exist_ok=True)
-        for name in ("tansu.c", "tansu.h"):
-            write(MADE / name, Path(folder, name).read_bytes())
+        for path in [*Path(folder).iterdir(), *(CHECKOUT / name for name in NOTICES)]:
+            write(MADE / path.name, path.read_bytes())
     return MADE
 
 
@@ -82,10 +83,7 @@ def optional_libraries():
 class SourceDistribution(sdist):
     def make_release_tree(self, base_dir, files):
         super().make_release_tree(base_dir, files)
-        packed = Path(base_dir, PACKED)
-        packed.mkdir(exist_ok=True)
-        for name in ("tansu.c", "tansu.h"):
-            shutil.copyfile(Path(os.environ["TANSU_ENGINE"], name), packed / name)
+        shutil.copytree(folder, Path(base_dir, PACKED), dirs_exist_ok=True)
 
 
 os.chdir(HERE)
@@ -100,6 +98,7 @@ header = (folder / "tansu.h").read_text(encoding="utf-8")
 version = ".".join(re.search(rf"TANSU_VERSION_{part} (\d+)", header).group(1) for part in ("MAJOR", "MINOR", "PATCH"))
 setup(
     version=version,
+    license_files=[str(folder / name) for name in NOTICES],
     libraries=[
         (
             "tansu_engine",

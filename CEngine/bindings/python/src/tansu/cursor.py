@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Dict, Generic, Iterable, Iterator, List, 
 import bson
 
 from . import _engine, errors
-from ._engine import NULL
 from ._native import ffi, lib
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Aggregation pipelines, as far as the engine's queries and groups have their stages."""
 
-from typing import Any, Dict, List, Mapping, NoReturn, Optional, Sequence
+from typing import Any, Dict, Mapping, NoReturn, Optional, Sequence
 
 from . import errors
 from .cursor import keys_document
