@@ -2,6 +2,7 @@
 
 import contextvars
 import datetime
+import inspect
 import io
 import os
 import pickle
@@ -20,6 +21,7 @@ from bson.raw_bson import RawBSONDocument
 
 import tansu
 from tansu import errors
+from tansu._native import ffi, lib
 
 ADA = {"_id": 1, "name": "Ada", "age": 36, "tags": ["x", "y"]}
 ALAN = {"_id": 2, "name": "Alan", "age": 41, "tags": ["y"]}
@@ -994,8 +996,12 @@ def test_errors_are_pickled(people: tansu.Collection) -> None:
 
 
 def test_every_status_has_a_class() -> None:
-    from tansu._native import ffi, lib
-
-    names = {code: ffi.string(lib.tansu_status_name(code)).decode() for code in range(10, 39)}
+    names = {code: ffi.string(lib.tansu_status_name(code)).decode() for code in range(10, 200)}
+    names = {code: name for code, name in names.items() if name != "UNKNOWN"}
     assert {code: known.status for code, known in errors.BY_CODE.items() if code} == names
     assert all(issubclass(known, tansu.Error) and known.__name__ in tansu.__all__ for known in errors.BY_CODE.values())
+
+
+def test_every_option_is_a_keyword() -> None:
+    members = set(dir(ffi.new("tansu_options *"))) - {"struct_size", "progress_context", "log_context"}
+    assert members == set(inspect.signature(tansu.open).parameters) - {"codec_options"}
