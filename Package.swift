@@ -84,7 +84,9 @@ let package = Package(
         .target(
             name: "CTansuSource",
             path: "CEngine",
-            exclude: ["Makefile", "amalgamate", "bindings", "dependencies", "fuzz", "packaging", "tansu.pc.in", "tests"],
+            exclude: [
+                "Makefile", "amalgamate", "bindings", "dependencies", "fuzz", "packaging", "tansu.pc.in", "tests",
+            ],
             sources: ["src"],
             publicHeadersPath: "include",
             // As in CEngine/Makefile.
