@@ -104,7 +104,7 @@ tansu_status tansu_feed_skip(tansu_feed *feed, int64_t timeout_ms, uint64_t *seq
                              tansu_error *error) {
     if (feed == NULL)
         return null_argument("feed", error);
-    uint64_t newest;
+    uint64_t newest = 0;
     tansu_status status = feed_skip(&feed->inner, timeout_ms, &newest, error);
     if (status == TANSU_OK && sequence != NULL)
         *sequence = newest;

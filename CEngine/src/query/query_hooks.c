@@ -34,6 +34,8 @@ static const char *text_of(const doc_value *violation, const char *key) {
                : "";
 }
 
+#define MOST_RULE 64 /* bytes of the name of a rule of a schema, and more */
+
 /* violated -- the error for the first violation. */
 static tansu_status violated(const tansu_buffer *found, const char *collection,
                              tansu_error *error) {
@@ -45,8 +47,9 @@ static tansu_status violated(const tansu_buffer *found, const char *collection,
     if (!doc_iter_next(&first))
         return TANSU_OK;
     const char *path = text_of(&first.value, "path"), *rule = text_of(&first.value, "rule");
-    snprintf(context, sizeof context, "%.*s: %s", (int)(sizeof context - 3 - strlen(rule)), path,
-             rule);
+    /* The name of a rule is whole, a long path is not. */
+    int room = (int)(sizeof context - 3 - strnlen(rule, MOST_RULE));
+    snprintf(context, sizeof context, "%.*s: %.*s", room, path, MOST_RULE, rule);
     return error_set(error, TANSU_E_INVALID_DOCUMENT, context,
                      "The document violates the schema of collection \"%s\": %s: %s: %s",
                      collection, path, rule, text_of(&first.value, "message"));
