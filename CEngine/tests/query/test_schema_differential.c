@@ -14,6 +14,7 @@
 #include "support/calls/call.h"
 #include "support/calls/query_calls.h"
 #include "support/check.h"
+#include "support/libraries.h"
 #include "support/model/schema_model.h"
 #include "support/random/case_reduction.h"
 #include "support/random/random.h"
@@ -353,6 +354,7 @@ static void invalid_schemas_are_refused(void) {
 }
 
 int main(void) {
+    library_regex_start();
     RUN(schemas_mean_what_the_model_says);
     RUN(invalid_schemas_are_refused);
     check_note("%" PRIu64 " valid and %" PRIu64 " invalid documents; %" PRIu64 " saves, %" PRIu64
