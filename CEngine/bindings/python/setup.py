@@ -18,7 +18,7 @@ from setuptools import setup
 from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).resolve().parent
-CHECKOUT = HERE.parents[2]
+CHECKOUT = HERE / ".." / ".." / ".."  # there is none around a source distribution
 PACKED = Path("engine")  # of a source distribution
 MADE = Path("build", "engine")
 NOTICES = ["LICENSE", "NOTICE"]
