@@ -1,7 +1,7 @@
 import Foundation
 
 extension Database {
-    /// Closes the database's files and lets go of its lock until ``resume()``, so that another process can open it.
+    /// Closes the database's files and lets go of its lock until `resume()`, so that another process can open it.
     ///
     /// For example, an app whose database is in a container that it shares with an extension: the system ends an app (with
     /// the code `0xdead10cc`) that it suspends in the background while the app holds a lock there.
@@ -20,9 +20,9 @@ extension Database {
     /// }
     /// ```
     ///
-    /// It waits for running calls, as ``close()`` does. The commits so far are durable then, whatever the durability.
+    /// It waits for running calls, as `close()` does. The commits so far are durable then, whatever the durability.
     /// While the database is suspended, calls throw ``TansuError`` with `.invalidState`. Loops over changes, observed
-    /// queries and observed values wait, and go on after ``resume()``. Collections and queries can be used again then; an
+    /// queries and observed values wait, and go on after `resume()`. Collections and queries can be used again then; an
     /// editing context keeps its objects.
     ///
     /// It takes as long as closing: a checkpoint, and up to two seconds of compaction, if that is due. Nothing is done to
@@ -47,7 +47,7 @@ extension Database {
         try engine.resume()
     }
 
-    /// Closes the database's files and lets go of its lock until ``resume()``, so that another process can open it: as the
+    /// Closes the database's files and lets go of its lock until `resume()`, so that another process can open it: as the
     /// synchronous variant does.
     ///
     /// - Parameter timeout: How long it waits for open transactions and cursors.
