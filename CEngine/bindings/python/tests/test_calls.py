@@ -1,5 +1,6 @@
 """Each public call, as a user of pymongo makes it, with good and bad inputs."""
 
+import contextlib
 import contextvars
 import datetime
 import inspect
@@ -257,6 +258,20 @@ def test_cursor(people: tansu.Collection) -> None:
     with cursor.clone() as other:
         assert other.alive
     assert not other.alive and list(other) == []
+
+
+def test_a_cursor_is_alive_until_its_last_document_is_read(db: tansu.Database) -> None:
+    db.c.insert_many({"_id": i} for i in range(10))
+    cursor = db.c.find()
+    found = []
+    while cursor.alive:
+        with contextlib.suppress(StopIteration):
+            found.append(next(cursor)["_id"])
+    assert found == list(range(10))
+    cursor = db.c.find()
+    next(cursor)
+    cursor.close()
+    assert not cursor.alive
 
 
 def test_cursor_to_list(people: tansu.Collection) -> None:

@@ -122,7 +122,21 @@ def test_threads_share_a_cursor(db: tansu.Database) -> None:
         return found
 
     found = sorted(sum(run_threads(read, read, read), []))
-    assert len(found) == len(set(found)) and set(found) <= set(range(2000))
+    assert found == list(range(2000))
+
+
+def test_threads_start_a_cursor_once(db: tansu.Database) -> None:
+    db.c.insert_many({"_id": i} for i in range(3))
+    for _ in range(300):
+        cursor = db.c.find()
+
+        def read() -> List[Any]:
+            with contextlib.suppress(tansu.InvalidState, StopIteration):
+                return [next(cursor)["_id"]]
+            return []
+
+        found = sum(run_threads(read, read, read), [])
+        assert len(found) == len(set(found))
 
 
 @pytest.mark.parametrize("seed", range(5))

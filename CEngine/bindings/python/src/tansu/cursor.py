@@ -1,5 +1,7 @@
 """Results that are read one by one."""
 
+import operator
+import threading
 from typing import TYPE_CHECKING, Any, Dict, Generic, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 import bson
@@ -103,9 +105,10 @@ class Results(Generic[T]):
 
     def __next__(self) -> T:
         while True:
-            for item in self._batch:
+            batch = self._batch
+            for item in batch:
                 return item
-            if not self._refill():
+            if not self._refill(batch):
                 raise StopIteration
 
     def next(self) -> T:
@@ -126,14 +129,15 @@ class Results(Generic[T]):
     @property
     def alive(self) -> bool:
         """Whether there may be more results."""
-        return not self._closed
+        return not self._closed or operator.length_hint(self._batch) > 0
 
     def close(self) -> None:
         """Ends it, and releases its snapshot."""
         self._closed = True
         self._batch = iter(())
 
-    def _refill(self) -> bool:
+    def _refill(self, read: Iterator[T]) -> bool:
+        """Has more results after a batch that was read; false when there are none."""
         self._closed = True
         return False
 
@@ -166,6 +170,7 @@ class Cursor(Results[Dict[str, Any]]):
         self._transaction = collection._database._transaction_handle()
         self._handle: Any = None
         self._started = False
+        self._reading = threading.Lock()
 
     @property
     def collection(self) -> "Collection":
@@ -257,7 +262,16 @@ class Cursor(Results[Dict[str, Any]]):
         handle = self._handle = ffi.gc(holder[0], lib.native_handle_free)
         return handle
 
-    def _refill(self) -> bool:
+    def _refill(self, read: Iterator[Dict[str, Any]]) -> bool:
+        if not self._reading.acquire(blocking=False):
+            raise errors.InvalidState("Another call reads from the cursor; a cursor is used by one call at a time")
+        try:
+            # Another thread may have read on since.
+            return self._batch is not read or self._read_batch()
+        finally:
+            self._reading.release()
+
+    def _read_batch(self) -> bool:
         if self._closed:
             return False
         handle = self._handle
