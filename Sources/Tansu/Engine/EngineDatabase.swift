@@ -135,7 +135,13 @@ final class EngineDatabase: @unchecked Sendable {
     func end(for holder: Holder, _ body: () throws -> Void) rethrows {
         condition.withLock { callers.append(WorkerThread.current) }
         defer {
-            if holder == .user { condition.withLock { openHandles -= 1 } }
+            if holder == .user {
+                condition.withLock {
+                    openHandles -= 1
+                    // Suspending may be waiting for it.
+                    condition.broadcast()
+                }
+            }
             leave()
         }
         try body()
@@ -248,13 +254,9 @@ extension EngineDatabase {
     ///
     /// - Parameter deadline: Until then it waits for open transactions and cursors.
     func suspend(until deadline: Date) throws {
-        guard let handle = try drain(for: .suspending, until: deadline) else { return }
-        let place: Place?
-        do { place = try Place(handle, options) } catch {
-            change(to: .open(handle))
-            throw error
-        }
-        guard let place else { return change(to: .open(handle)) }
+        guard !isClosed, let place = try callUnlessSuspended({ try Place($0, options) }) ?? nil,
+            let handle = try drain(for: .suspending, until: deadline)
+        else { return }
         let open = condition.withLock { feeds.values.map { $0 } }
         for feed in open { feed.suspend() }
         commits.stop()

@@ -269,6 +269,8 @@ struct SuspendingTests {
             default: try Database(path: path, options: .init(allowWriter: true))
             }
         if kind != "reader" { try db.collection("people").save(["_id": 1]) }
+        let cursor = try db.collection("people").find().makeCursor()
+        defer { cursor.close() }
         try db.suspend()
         #expect(try db.collections().count == (kind == "reader" ? 0 : 1))
         try db.resume()
