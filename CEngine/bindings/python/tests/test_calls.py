@@ -260,6 +260,27 @@ def test_cursor(people: tansu.Collection) -> None:
     assert not other.alive and list(other) == []
 
 
+def test_a_text_is_no_list_of_names(db: tansu.Database) -> None:
+    for call in (
+        lambda: db.watch("people"),
+        lambda: db.dump(io.BytesIO(), collections="people"),
+        lambda: db.c.create_index("**", only="name"),
+        lambda: db.c.create_index("**", except_paths="name"),
+        lambda: db.c.find().to_list(1.5),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_a_dump_to_a_pipe_that_is_full_fails(db: tansu.Database) -> None:
+    db.c.insert_many({"_id": i, "text": "x" * 1000} for i in range(1000))
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with open(writing, "wb", buffering=0) as file, pytest.raises(BlockingIOError):
+        db.dump(file)
+    os.close(reading)
+
+
 def test_a_cursor_is_alive_until_its_last_document_is_read(db: tansu.Database) -> None:
     db.c.insert_many({"_id": i} for i in range(10))
     cursor = db.c.find()

@@ -13,7 +13,7 @@ import textwrap
 import threading
 import time
 from pathlib import Path
-from typing import Any, Callable, List
+from typing import Any, Callable, Iterator, List
 
 import pytest
 
@@ -81,8 +81,7 @@ def test_a_transaction_is_of_its_task(db: tansu.Database) -> None:
     async def write(inside: asyncio.Event, go_on: asyncio.Event) -> "asyncio.Task[Any]":
         async def late() -> None:
             await go_on.wait()
-            with pytest.raises(tansu.InvalidState):  # the transaction that the task began in has ended
-                db.c.count_documents({})
+            assert db.c.count_documents({}) == 1
 
         with db.transaction():
             db.c.insert_one({"_id": 1})
@@ -103,6 +102,52 @@ def test_a_transaction_is_of_its_task(db: tansu.Database) -> None:
         await child
 
     asyncio.run(main())
+
+
+def test_tasks_of_a_block_are_not_part_of_it(db: tansu.Database) -> None:
+    async def other() -> int:
+        with pytest.raises(tansu.Busy):
+            db.c.insert_one({"_id": 2})
+        return db.c.count_documents({})
+
+    async def main() -> None:
+        with db.transaction():
+            db.c.insert_one({"_id": 1})
+            assert await asyncio.gather(other(), asyncio.to_thread(db.c.count_documents, {})) == [0, 0]
+
+    asyncio.run(main())
+    assert db.c.count_documents({}) == 1
+
+
+def test_blocks_that_end_in_another_order(db: tansu.Database) -> None:
+    def block(number: int, fails: bool = False) -> Iterator[None]:
+        with db.transaction():
+            db.c.insert_one({"_id": number})
+            yield
+            if fails:
+                raise ValueError
+
+    first, second = block(1), block(2)
+    next(first)
+    next(second)
+    assert list(first) == []  # the savepoint in it has not ended, and is rolled back
+    with pytest.raises(tansu.InvalidState):
+        next(second)
+    assert [document["_id"] for document in db.c.find()] == [1]
+    with db.transaction():
+        db.c.insert_one({"_id": 3})
+        abandoned = block(4)
+        next(abandoned)
+    abandoned.close()
+    assert [document["_id"] for document in db.c.find()] == [1, 3]
+    entered = db.transaction()
+    entered.__enter__()
+    db.c.insert_one({"_id": 5})
+    run_threads(lambda: entered.__exit__(None, None, None))
+    with db.snapshot():
+        assert [document["_id"] for document in db.c.find()] == [1, 3, 5]
+    with pytest.raises(tansu.InvalidState):
+        db.transaction().__exit__(None, None, None)
 
 
 def test_threads_share_a_cursor(db: tansu.Database) -> None:

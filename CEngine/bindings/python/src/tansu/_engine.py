@@ -1,9 +1,10 @@
 """Calls of the engine: their results and errors, texts and documents on the way in and out, and functions that it calls."""
 
+import io
 import itertools
 import os
 import threading
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, BinaryIO, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import bson
 from bson.codec_options import CodecOptions
@@ -132,6 +133,21 @@ def whole(value: int, what: str, least: int = 0) -> int:
     if not least <= value < 1 << 63:
         raise errors.InvalidArgument(f"{what} must be at least {least} and have 64 bits")
     return value
+
+
+def names(values: Optional[Sequence[str]], what: str) -> Optional[List[str]]:
+    """A list of names, which a text is not."""
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"{what} must be a list of names, not {type(values).__name__}")
+    return None if values is None else list(values)
+
+
+def write(file: BinaryIO, data: Any) -> Optional[int]:
+    """Writes to a file; how many bytes it took, where it may take fewer."""
+    written: Optional[int] = file.write(data)
+    if written is None and isinstance(file, io.RawIOBase):
+        raise BlockingIOError("The file takes nothing now; give one whose writes block")
+    return written
 
 
 # ---- Functions that the engine calls ----

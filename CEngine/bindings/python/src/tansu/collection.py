@@ -593,7 +593,7 @@ class Collection:
             options["partialFilter"] = filter
         for key, listed in (("only", only), ("except", except_paths)):
             if listed is not None:
-                options[key] = list(listed)
+                options[key] = _engine.names(listed, key)
         if max_entries is not None:
             options["maxEntries"] = _engine.whole(max_entries, "max_entries")
         encoded_keys = _encode(paths, False, self._codec)

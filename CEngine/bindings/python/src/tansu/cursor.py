@@ -117,7 +117,7 @@ class Results(Generic[T]):
 
     def to_list(self, length: Optional[int] = None) -> List[T]:
         """The results that are left, or the next ``length`` of them."""
-        if length is not None and length < 1:
+        if length is not None and _engine.whole(length, "length", -1) < 1:
             raise ValueError("length must be at least 1")
         found: List[T] = []
         for item in self:

@@ -13,7 +13,7 @@ from ._native import ffi, lib
 from .changes import ChangeStream
 from .collection import Collection
 from .cursor import Results
-from .transaction import DURABILITIES, Transaction, current
+from .transaction import DURABILITIES, Transaction, innermost
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -226,17 +226,8 @@ class Database:
         transaction it sees that."""
         return Transaction(self, False, None)
 
-    def _transaction(self) -> Optional[Transaction]:
-        transaction = current.get()
-        while transaction is not None and transaction._database is not self:
-            transaction = transaction._outer
-        return transaction
-
     def _transaction_handle(self) -> Any:
-        transaction = current.get()
-        if transaction is None:
-            return NULL
-        found = self._transaction()
+        found = innermost(self)
         return NULL if found is None else found._handle
 
     # ---- Changes ----
@@ -256,7 +247,7 @@ class Database:
         :param before: whether events have the document before the commit
         :param after: whether events have the document after it
         """
-        return ChangeStream(self, None if collections is None else list(collections), since, before, after)
+        return ChangeStream(self, _engine.names(collections, "collections"), since, before, after)
 
     # ---- Maintenance ----
 
@@ -317,14 +308,14 @@ class Database:
         """Writes collections as newline-delimited extended JSON, to a path or a file that is open for binary writing."""
         options: Dict[str, Any] = {"indexes": bool(indexes)}
         if collections is not None:
-            options["collections"] = list(collections)
+            options["collections"] = _engine.names(collections, "collections")
         if query is not None:
             options["query"] = query
         encoded = bson.encode(options, False, self._codec)
 
         def write(file: BinaryIO) -> Dict[str, Any]:
             arguments = (self._handle, self._transaction_handle(), ..., encoded, len(encoded))
-            call = _engine.with_callbacks(lib.native_dump, arguments, progress, file.write)
+            call = _engine.with_callbacks(lib.native_dump, arguments, progress, lambda data: _engine.write(file, data))
             return bson.decode(_engine.result(call), _engine.DEFAULT_CODEC)
 
         if not isinstance(to, (str, os.PathLike)):
