@@ -272,6 +272,17 @@ def test_a_text_is_no_list_of_names(db: tansu.Database) -> None:
             call()
 
 
+def test_an_option_is_given_once(db: tansu.Database) -> None:
+    with pytest.raises(tansu.InvalidArgument):
+        db.c.find(sort=[("n", 1), ("n", -1)])
+    with pytest.raises(tansu.InvalidArgument):
+        db.c.create_index([("n", 1), ("m", 1), ("n", -1)])
+    with pytest.raises(tansu.InvalidArgument):
+        db.c.create_index("n", partial_filter={"a": 1}, partialFilterExpression={"a": 2})
+    with pytest.raises(TypeError):
+        db.c.find_one_and_update({}, {"$set": {"a": 1}}, return_document="before")  # type: ignore[arg-type]
+
+
 def test_a_dump_to_a_pipe_that_is_full_fails(db: tansu.Database) -> None:
     db.c.insert_many({"_id": i, "text": "x" * 1000} for i in range(1000))
     reading, writing = os.pipe()

@@ -61,6 +61,12 @@ class ReturnDocument:
     AFTER = True
 
 
+def _returned(document: bool) -> int:
+    if not isinstance(document, bool):
+        raise TypeError("return_document must be ReturnDocument.BEFORE or ReturnDocument.AFTER")
+    return int(document)
+
+
 class Collection:
     """A named collection of documents, as ``db["name"]`` or ``db.name`` returns it.
 
@@ -467,7 +473,7 @@ class Collection:
             hints["$upsert"] = True
         if array_filters is not None:
             hints["$arrayFilters"] = list(array_filters)
-        return self._modify(filter, _operators(update), hints, 1 if return_document else 0)
+        return self._modify(filter, _operators(update), hints, _returned(return_document))
 
     def find_one_and_replace(
         self,
@@ -486,7 +492,7 @@ class Collection:
         hints = hints_document(sort, 0, 0, projection, hint, collation, max_time_ms)
         if upsert:
             hints["$upsert"] = True
-        return self._modify(filter, _replacement(replacement), hints, 1 if return_document else 0)
+        return self._modify(filter, _replacement(replacement), hints, _returned(return_document))
 
     def find_one_and_delete(
         self,
@@ -588,6 +594,8 @@ class Collection:
             options["sparse"] = True
         if case_insensitive:
             options["caseInsensitive"] = True
+        if partial_filter is not None and partialFilterExpression is not None:
+            raise errors.InvalidArgument("partial_filter and partialFilterExpression are one option", "partial_filter")
         filter = partialFilterExpression if partial_filter is None else partial_filter
         if filter is not None:
             options["partialFilter"] = filter

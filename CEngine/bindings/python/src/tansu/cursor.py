@@ -33,13 +33,13 @@ def keys_document(keys: Keys, direction: Direction = 1) -> Dict[str, Any]:
         return {keys: direction}
     if isinstance(keys, Mapping):
         return dict(keys)
-    found: Dict[str, Any] = {}
     try:
-        for item in keys:
-            path, way = (item, direction) if isinstance(item, str) else item
-            found[path] = way
+        pairs: List[Any] = [(item, direction) if isinstance(item, str) else item for item in keys]
+        found: Dict[str, Any] = dict(pairs)
     except (TypeError, ValueError):
         raise TypeError("keys must be a str, a mapping, or a list of str and (str, direction) pairs") from None
+    if len(found) < len(pairs):
+        raise errors.InvalidArgument("A path is there twice; name each once", "keys")
     return found
 
 
