@@ -318,7 +318,7 @@ typedef enum scope_mode {
 /* A call, with the transaction that it runs in. */
 typedef struct scope {
     native_db *db;
-    native_handle *handle; /* Python's transaction, or NULL */
+    native_handle *handle; /* Python's transaction, cursor or feed, or NULL */
     tansu_txn *txn;        /* its, or one of this call; or NULL */
     bool own;
     scope_mode mode;
@@ -352,7 +352,7 @@ static tansu_status begin(scope *s, native_db *db, native_handle *handle, scope_
         return status;
     if (handle != NULL) {
         status = enter_handle(handle, call);
-        s->txn = status == TANSU_OK ? handle->as.txn : NULL;
+        s->txn = status == TANSU_OK && handle->kind == HANDLE_TXN ? handle->as.txn : NULL;
     } else if (mode >= SCOPE_READ && interrupt_is_main()) {
         status = begin_own(s, call);
     }
@@ -701,21 +701,18 @@ static tansu_status next(tansu_cursor *cursor, size_t count, size_t bytes, nativ
     return status;
 }
 
-tansu_status native_next(native_handle *cursor, size_t count, size_t bytes, native_call *call) {
-    tansu_status status = enter(cursor->db, call);
-    if (status != TANSU_OK)
-        return status;
-    status = enter_handle(cursor, call);
-    if (status == TANSU_OK) {
-        interrupt_call interrupt;
-        interrupt_begin(&interrupt, NULL, cursor->as.cursor);
-        status = next(cursor->as.cursor, count, bytes, call);
-        interrupt_end(&interrupt);
-        leave_handle(cursor);
-    }
-    leave(cursor->db);
-    show(call);
+/* next_interrupted -- next(), which SIGINT ends. */
+static tansu_status next_interrupted(tansu_cursor *cursor, size_t count, size_t bytes,
+                                     native_call *call) {
+    interrupt_call interrupt;
+    interrupt_begin(&interrupt, NULL, cursor);
+    tansu_status status = next(cursor, count, bytes, call);
+    interrupt_end(&interrupt);
     return status;
+}
+
+tansu_status native_next(native_handle *cursor, size_t count, size_t bytes, native_call *call) {
+    CALL(cursor->db, cursor, SCOPE_SHORT, next_interrupted(cursor->as.cursor, count, bytes, call));
 }
 
 static tansu_status find_one(native_db *db, tansu_txn *txn, const char *collection,
@@ -782,17 +779,7 @@ static tansu_status feed_next(tansu_feed *feed, int64_t timeout_ms, native_chang
 
 tansu_status native_feed_next(native_handle *feed, int64_t timeout_ms, native_change *change,
                               native_call *call) {
-    tansu_status status = enter(feed->db, call);
-    if (status != TANSU_OK)
-        return status;
-    status = enter_handle(feed, call);
-    if (status == TANSU_OK) {
-        status = feed_next(feed->as.feed, timeout_ms, change, call);
-        leave_handle(feed);
-    }
-    leave(feed->db);
-    show(call);
-    return status;
+    CALL(feed->db, feed, SCOPE_SHORT, feed_next(feed->as.feed, timeout_ms, change, call));
 }
 
 /* ---- Documents ---- */

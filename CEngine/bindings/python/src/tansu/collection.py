@@ -15,7 +15,6 @@ from ._native import ffi, lib
 from .cursor import Collation, Cursor, Hint, Keys, Projection, Results, hints_document, index_name, keys_document
 from .pipeline import Pipeline
 from .results import DeleteResult, InsertManyResult, InsertOneResult, UpdateResult
-from .transaction import current
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -160,9 +159,8 @@ class Collection:
         """The document with an ``_id``, whatever the type of that is, or ``None``. The fastest read."""
         key = _id_document(_id) or _encode({"_id": _id}, False, self._codec)
         database = self._database
-        transaction = NULL if current.get() is None else database._transaction_handle()
         call = _engine.take()
-        status = _native_get(database._handle, transaction, self._name, key, len(key), call)
+        status = _native_get(database._handle, database._transaction_handle(), self._name, key, len(key), call)
         if status:
             raised = _engine.failure(status, call)
             if status == _NOT_FOUND:
@@ -242,10 +240,9 @@ class Collection:
             cursor = self.find(filter, projection, limit=1, **options)
             query, hints = cursor._query, _encode(cursor._hints, False, self._codec)
         database = self._database
-        transaction = NULL if current.get() is None else database._transaction_handle()
         call = _engine.take()
         status = lib.native_find_one(
-            database._handle, transaction, self._name, query, len(query), hints, len(hints), call
+            database._handle, database._transaction_handle(), self._name, query, len(query), hints, len(hints), call
         )
         if status > 1:
             raise _engine.failure(status, call)
@@ -267,6 +264,9 @@ class Collection:
         """How many documents match."""
         query = _engine.document(filter, self._codec, "filter")
         hints = self._hints(skip=skip, limit=limit, hint=hint, collation=collation, max_time_ms=max_time_ms)
+        return self._count(query, hints)
+
+    def _count(self, query: bytes, hints: bytes) -> int:
         call = self._perform(lib.native_count, query, len(query), hints, len(hints))
         count: int = call.number
         _engine.give(call)
@@ -336,10 +336,7 @@ class Collection:
         if plan.group is not None:
             return Results(plan.shaped(group) for group in self._group(query, plan.group, hints))
         if plan.count is not None:
-            encoded = _encode(hints, False, self._codec)
-            call = self._perform(lib.native_count, query, len(query), encoded, len(encoded))
-            count = call.number
-            _engine.give(call)
+            count = self._count(query, _encode(hints, False, self._codec))
             return Results([{plan.count: count}] if count else [])
         return Cursor(self, query, hints)
 
