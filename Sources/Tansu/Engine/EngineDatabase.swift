@@ -86,16 +86,6 @@ final class EngineDatabase: @unchecked Sendable {
         }
     }
 
-    /// Calls are rejected because the database is suspended, or soon will be.
-    var isSuspended: Bool {
-        condition.withLock {
-            switch state {
-            case .draining(_, .suspending), .changing(.suspending), .changing(.resuming), .suspended: true
-            case .open, .draining, .changing, .closed: false
-            }
-        }
-    }
-
     deinit {
         // No call is running, because cursors, transactions and feeds retain it. Only the thread that waits for commits
         // may not have ended yet, and the engine would defer closing until it does.

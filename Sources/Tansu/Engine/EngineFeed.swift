@@ -86,9 +86,9 @@ final class EngineFeed: @unchecked Sendable {
             }
         }
 
-        /// Lets go of the engine's feed, and remembers where it was.
+        /// Lets go of the engine's feed, and remembers where it was. What has failed to be resumed stays so.
         func suspend() {
-            end { .suspended(tansu_feed_position($0)) }
+            end { $0.map { .suspended(tansu_feed_position($0)) } }
         }
 
         /// Goes on in the database, which was opened again. What keeps it from that is thrown by the next call.
@@ -108,15 +108,15 @@ final class EngineFeed: @unchecked Sendable {
             }
         }
 
-        private func end(_ next: (OpaquePointer?) -> State) {
+        /// Closes the engine's feed, if it is open.
+        ///
+        /// - Parameter next: The state that follows; `nil` when it stays. It gets the feed while that is open.
+        private func end(_ next: (OpaquePointer?) -> State?) {
             interrupt.end()
             lock.withLock {
-                if case .open(let pointer) = state {
-                    state = next(pointer)
-                    tansu_feed_close(pointer)
-                } else {
-                    state = next(nil)
-                }
+                let pointer: OpaquePointer? = if case .open(let pointer) = state { pointer } else { nil }
+                state = next(pointer) ?? state
+                tansu_feed_close(pointer)
             }
         }
     }

@@ -100,7 +100,7 @@ struct SuspendingTests {
         isOver.withLock { $0 = true }
         cursor.close()
         try await suspension.value
-        #expect(db.engine.isSuspended)
+        await #expect { try await people.count() } throws: { ($0 as? TansuError)?.code == .invalidState }
         try await db.resume()
         #expect(try await people.count() == 501)
     }
@@ -154,6 +154,27 @@ struct SuspendingTests {
         }
         #expect(Array(seen.suffix(500)) == ids)
         #expect(Array(seen.dropLast(500)) == Array(1...seen.count - 500))
+    }
+
+    @Test("A change stream whose events are lost says so, also when the database was suspended again")
+    func lost() async throws {
+        let db = try Database(path: path)
+        let people = try db.collection("people")
+        try await people.save((0..<100).map { ["_id": BSONValue($0)] })
+        var events = db.changes().makeAsyncIterator()
+        try await people.save(["_id": 1000])
+        try await db.suspend()
+        try elsewhere { other in
+            for id in 0..<50 { try other.collection("people").remove(id: BSONValue(id)) }
+            try other.compact()
+            try other.collection("people").save(["_id": 1001])
+        }
+        for _ in 0..<2 {
+            try await db.resume()
+            try await db.suspend()
+        }
+        try await db.resume()
+        await #expect { _ = try await events.next() } throws: { ($0 as? TansuError)?.code == .notFound }
     }
 
     @Test("Loops over changes and observations wait, and go on")
