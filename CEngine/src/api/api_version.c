@@ -28,6 +28,9 @@ const char *tansu_optional_libraries(void) {
 #ifdef WITH_LIBBSON_1_0
                                 " libbson-1.0"
 #endif
+#ifdef WITH_LIBCRYPTO
+                                " libcrypto"
+#endif
 #ifdef WITH_LIBDEFLATE
                                 " libdeflate"
 #endif

@@ -7,7 +7,7 @@ struct EngineInfoTests {
     func libraries() {
         let names = Database.engineLibraries
         #expect(names == names.sorted())
-        #expect(Set(names).isSubset(of: ["libbson-1.0", "libdeflate", "liblz4", "libpcre2-8"]))
+        #expect(Set(names).isSubset(of: ["libbson-1.0", "libcrypto", "libdeflate", "liblz4", "libpcre2-8"]))
         if Database.isEngineFromSource { #expect(names.isEmpty) }
     }
 

@@ -1,0 +1,220 @@
+/*
+ * crypt/crypt.c -- the ciphers by libcrypto.
+ */
+#include "crypt/crypt.h"
+
+#include "util/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <sys/random.h>
+#endif
+#ifdef WITH_LIBCRYPTO
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#endif
+
+/* One call of the system gives no more. */
+#define RANDOM_STEP 256u
+
+tansu_status crypt_random(void *bytes, size_t size, tansu_error *error) {
+    for (size_t done = 0; done < size; done += RANDOM_STEP) {
+        size_t step = size - done < RANDOM_STEP ? size - done : RANDOM_STEP;
+        if (getentropy((uint8_t *)bytes + done, step) != 0)
+            return error_errno(error, NULL, "get random bytes for", errno);
+    }
+    return TANSU_OK;
+}
+
+void crypt_wipe(void *bytes, size_t size) {
+    memset(bytes, 0, size);
+    __asm__ volatile("" : : "r"(bytes) : "memory");
+}
+
+tansu_status crypt_missing(const char *what, tansu_error *error) {
+    return error_set(error, TANSU_E_UNSUPPORTED, NULL,
+                     "%s needs AES-256-GCM, which this build of the library does not have; use a "
+                     "library that was built with libcrypto",
+                     what);
+}
+
+#ifdef WITH_LIBCRYPTO
+
+#define HASH_SIZE 32u
+
+bool crypt_available(void) {
+    return true;
+}
+
+bool crypt_hmac(const uint8_t *key, size_t key_size, const void *bytes, size_t size,
+                uint8_t out[32]) {
+    unsigned length = 0;
+    return HMAC(EVP_sha256(), key, (int)key_size, bytes, size, out, &length) != NULL &&
+           length == HASH_SIZE;
+}
+
+/* hmac -- the same of up to three pieces. */
+static bool hmac(const uint8_t *key, size_t key_size, const uint8_t *const pieces[3],
+                 const size_t sizes[3], uint8_t out[HASH_SIZE]) {
+    size_t size = sizes[0] + sizes[1] + sizes[2], at = 0;
+    uint8_t *all = malloc(size + 1);
+    if (all == NULL)
+        return false;
+    for (int i = 0; i < 3; i++) {
+        if (sizes[i] != 0)
+            memcpy(all + at, pieces[i], sizes[i]);
+        at += sizes[i];
+    }
+    bool made = crypt_hmac(key, key_size, all, size, out);
+    crypt_wipe(all, size);
+    free(all);
+    return made;
+}
+
+bool crypt_hkdf(const uint8_t *key, size_t key_size, const uint8_t *salt, size_t salt_size,
+                const uint8_t *info, size_t info_size, uint8_t *out, size_t out_size) {
+    static const uint8_t zeros[HASH_SIZE];
+    uint8_t secret[HASH_SIZE], block[HASH_SIZE];
+    bool first = salt_size == 0;
+    bool made = hmac(first ? zeros : salt, first ? sizeof zeros : salt_size,
+                     (const uint8_t *const[3]){key}, (const size_t[3]){key_size}, secret);
+    size_t made_before = 0;
+    uint8_t count = 1;
+    for (size_t at = 0; made && at < out_size; count++) {
+        made = count != 0 &&
+               hmac(secret, sizeof secret, (const uint8_t *const[3]){block, info, &count},
+                    (const size_t[3]){made_before, info_size, 1}, block);
+        made_before = sizeof block;
+        size_t step = out_size - at < sizeof block ? out_size - at : sizeof block;
+        memcpy(out + at, block, made ? step : 0);
+        at += step;
+    }
+    crypt_wipe(secret, sizeof secret);
+    crypt_wipe(block, sizeof block);
+    return made;
+}
+
+bool crypt_pbkdf2(const void *passphrase, size_t passphrase_size, const uint8_t *salt,
+                  size_t salt_size, uint32_t iterations, uint8_t *out, size_t out_size) {
+    return PKCS5_PBKDF2_HMAC(passphrase, (int)passphrase_size, salt, (int)salt_size,
+                             (int)iterations, EVP_sha512(), (int)out_size, out) == 1;
+}
+
+/* The two directions have a context each: their keys are expanded once. */
+struct crypt_gcm {
+    EVP_CIPHER_CTX *seal, *open;
+};
+
+crypt_gcm *crypt_gcm_new(const uint8_t key[CRYPT_KEY_SIZE]) {
+    crypt_gcm *gcm = calloc(1, sizeof *gcm);
+    if (gcm == NULL)
+        return NULL;
+    gcm->seal = EVP_CIPHER_CTX_new();
+    gcm->open = EVP_CIPHER_CTX_new();
+    if (gcm->seal == NULL || gcm->open == NULL ||
+        EVP_EncryptInit_ex(gcm->seal, EVP_aes_256_gcm(), NULL, key, NULL) != 1 ||
+        EVP_DecryptInit_ex(gcm->open, EVP_aes_256_gcm(), NULL, key, NULL) != 1) {
+        crypt_gcm_free(gcm);
+        return NULL;
+    }
+    return gcm;
+}
+
+void crypt_gcm_free(crypt_gcm *gcm) {
+    if (gcm == NULL)
+        return;
+    EVP_CIPHER_CTX_free(gcm->seal);
+    EVP_CIPHER_CTX_free(gcm->open);
+    free(gcm);
+}
+
+/* GCM's limit for one message is larger; libcrypto counts in int. */
+#define PIECE ((size_t)1 << 30)
+
+bool crypt_gcm_seal(crypt_gcm *gcm, const uint8_t nonce[CRYPT_NONCE_SIZE], const void *aad,
+                    size_t aad_size, const uint8_t *plain, size_t size, uint8_t *out,
+                    uint8_t tag[CRYPT_TAG_SIZE]) {
+    int n = 0;
+    bool made = EVP_EncryptInit_ex(gcm->seal, NULL, NULL, NULL, nonce) == 1 &&
+                (aad_size == 0 || EVP_EncryptUpdate(gcm->seal, NULL, &n, aad, (int)aad_size) == 1);
+    for (size_t at = 0; made && at < size; at += PIECE)
+        made = EVP_EncryptUpdate(gcm->seal, out + at, &n, plain + at,
+                                 (int)(size - at < PIECE ? size - at : PIECE)) == 1;
+    return made && EVP_EncryptFinal_ex(gcm->seal, out + size, &n) == 1 &&
+           EVP_CIPHER_CTX_ctrl(gcm->seal, EVP_CTRL_GCM_GET_TAG, CRYPT_TAG_SIZE, tag) == 1;
+}
+
+tansu_status crypt_gcm_open(crypt_gcm *gcm, const uint8_t nonce[CRYPT_NONCE_SIZE], const void *aad,
+                            size_t aad_size, const uint8_t *sealed, size_t size,
+                            const uint8_t tag[CRYPT_TAG_SIZE], uint8_t *out) {
+    int n = 0;
+    uint8_t expected[CRYPT_TAG_SIZE];
+    memcpy(expected, tag, sizeof expected);
+    bool ready = EVP_DecryptInit_ex(gcm->open, NULL, NULL, NULL, nonce) == 1 &&
+                 (aad_size == 0 || EVP_DecryptUpdate(gcm->open, NULL, &n, aad, (int)aad_size) == 1);
+    for (size_t at = 0; ready && at < size; at += PIECE)
+        ready = EVP_DecryptUpdate(gcm->open, out + at, &n, sealed + at,
+                                  (int)(size - at < PIECE ? size - at : PIECE)) == 1;
+    ready = ready &&
+            EVP_CIPHER_CTX_ctrl(gcm->open, EVP_CTRL_GCM_SET_TAG, CRYPT_TAG_SIZE, expected) == 1;
+    if (ready && EVP_DecryptFinal_ex(gcm->open, out + size, &n) == 1)
+        return TANSU_OK;
+    memset(out, 0, size);
+    return ready ? TANSU_E_CORRUPT : TANSU_E_MEMORY;
+}
+
+#else
+
+bool crypt_available(void) {
+    return false;
+}
+
+bool crypt_hkdf(const uint8_t *key, size_t key_size, const uint8_t *salt, size_t salt_size,
+                const uint8_t *info, size_t info_size, uint8_t *out, size_t out_size) {
+    (void)key, (void)key_size, (void)salt, (void)salt_size, (void)info, (void)info_size;
+    (void)out, (void)out_size;
+    return false;
+}
+
+bool crypt_hmac(const uint8_t *key, size_t key_size, const void *bytes, size_t size,
+                uint8_t out[32]) {
+    (void)key, (void)key_size, (void)bytes, (void)size, (void)out;
+    return false;
+}
+
+bool crypt_pbkdf2(const void *passphrase, size_t passphrase_size, const uint8_t *salt,
+                  size_t salt_size, uint32_t iterations, uint8_t *out, size_t out_size) {
+    (void)passphrase, (void)passphrase_size, (void)salt, (void)salt_size, (void)iterations;
+    (void)out, (void)out_size;
+    return false;
+}
+
+crypt_gcm *crypt_gcm_new(const uint8_t key[CRYPT_KEY_SIZE]) {
+    (void)key;
+    return NULL;
+}
+
+void crypt_gcm_free(crypt_gcm *gcm) {
+    (void)gcm;
+}
+
+bool crypt_gcm_seal(crypt_gcm *gcm, const uint8_t nonce[CRYPT_NONCE_SIZE], const void *aad,
+                    size_t aad_size, const uint8_t *plain, size_t size, uint8_t *out,
+                    uint8_t tag[CRYPT_TAG_SIZE]) {
+    (void)gcm, (void)nonce, (void)aad, (void)aad_size, (void)plain, (void)size, (void)out;
+    (void)tag;
+    return false;
+}
+
+tansu_status crypt_gcm_open(crypt_gcm *gcm, const uint8_t nonce[CRYPT_NONCE_SIZE], const void *aad,
+                            size_t aad_size, const uint8_t *sealed, size_t size,
+                            const uint8_t tag[CRYPT_TAG_SIZE], uint8_t *out) {
+    (void)gcm, (void)nonce, (void)aad, (void)aad_size, (void)sealed, (void)tag;
+    memset(out, 0, size);
+    return TANSU_E_MEMORY;
+}
+
+#endif

@@ -1,0 +1,261 @@
+/*
+ * crypt/keyring.c -- data keys, and the keys that are derived from them.
+ *
+ * Deriving a key takes longer than decrypting a block: the last ones that were used are kept, each
+ * with the contexts of the threads that were done with it.
+ */
+#include "crypt/keyring.h"
+
+#include "util/error.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Data keys: one, and during a change of it two. */
+#define GENERATIONS_MOST 4u
+
+/* Derived keys that are kept, and contexts of each. */
+#define DERIVED_MOST 64u
+#define CONTEXTS_MOST 4u
+
+typedef struct derived_key {
+    bool used;
+    uint8_t purpose;
+    uint32_t generation;
+    uint8_t salt[SEAL_SALT_SIZE];
+    uint8_t key[CRYPT_KEY_SIZE];
+    crypt_gcm *ready[CONTEXTS_MOST];
+    uint32_t ready_count;
+    uint64_t last; /* when it was used last, counted in uses */
+} derived_key;
+
+struct keyring {
+    pthread_mutex_t mutex;
+    uint8_t uuid[16];
+    struct {
+        uint32_t generation;
+        uint8_t key[CRYPT_KEY_SIZE];
+    } data[GENERATIONS_MOST];
+    uint32_t count;
+    derived_key derived[DERIVED_MOST];
+    uint64_t uses;
+};
+
+struct sealer {
+    crypt_gcm *gcm;
+    seal_mark next;
+};
+
+keyring *keyring_new(const uint8_t uuid[16]) {
+    keyring *keys = calloc(1, sizeof *keys);
+    if (keys == NULL)
+        return NULL;
+    if (pthread_mutex_init(&keys->mutex, NULL) != 0) {
+        free(keys);
+        return NULL;
+    }
+    memcpy(keys->uuid, uuid, sizeof keys->uuid);
+    return keys;
+}
+
+/* derived_free -- wipes a derived key. */
+static void derived_free(derived_key *d) {
+    while (d->ready_count > 0)
+        crypt_gcm_free(d->ready[--d->ready_count]);
+    crypt_wipe(d, sizeof *d);
+}
+
+void keyring_free(keyring *keys) {
+    if (keys == NULL)
+        return;
+    for (uint32_t i = 0; i < DERIVED_MOST; i++)
+        derived_free(&keys->derived[i]);
+    pthread_mutex_destroy(&keys->mutex);
+    crypt_wipe(keys, sizeof *keys);
+    free(keys);
+}
+
+bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY_SIZE]) {
+    pthread_mutex_lock(&keys->mutex);
+    bool added = keys->count < GENERATIONS_MOST;
+    for (uint32_t i = 0; i < keys->count; i++)
+        added = added && keys->data[i].generation != generation;
+    if (added) {
+        keys->data[keys->count].generation = generation;
+        memcpy(keys->data[keys->count++].key, key, CRYPT_KEY_SIZE);
+    }
+    pthread_mutex_unlock(&keys->mutex);
+    return added;
+}
+
+/* newest -- the index of the data key that seals; the mutex is held, and there is one. */
+static uint32_t newest(const keyring *keys) {
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < keys->count; i++)
+        if (keys->data[i].generation > keys->data[best].generation)
+            best = i;
+    return best;
+}
+
+/* derive -- a key from the data key at an index; the mutex is held. */
+static bool derive(const keyring *keys, uint32_t index, uint8_t purpose, const uint8_t *salt,
+                   uint8_t out[CRYPT_KEY_SIZE]) {
+    uint8_t info[8 + 1 + 16] = "tansu 1";
+    info[8] = purpose;
+    memcpy(info + 9, keys->uuid, 16);
+    return crypt_hkdf(keys->data[index].key, CRYPT_KEY_SIZE, salt, SEAL_SALT_SIZE, info,
+                      sizeof info, out, CRYPT_KEY_SIZE);
+}
+
+bool keyring_mac(keyring *keys, const void *bytes, size_t size, uint8_t mac[32]) {
+    static const uint8_t salt[SEAL_SALT_SIZE];
+    uint8_t key[CRYPT_KEY_SIZE];
+    pthread_mutex_lock(&keys->mutex);
+    bool made = keys->count != 0 && derive(keys, newest(keys), 0, salt, key);
+    pthread_mutex_unlock(&keys->mutex);
+    made = made && crypt_hmac(key, sizeof key, bytes, size, mac);
+    crypt_wipe(key, sizeof key);
+    return made;
+}
+
+/* ---- Sealing ---- */
+
+tansu_status sealer_new(keyring *keys, enum seal_purpose purpose, sealer **result,
+                        tansu_error *error) {
+    sealer *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return error_memory(error);
+    tansu_status status = crypt_random(s->next.salt, sizeof s->next.salt, error);
+    uint8_t key[CRYPT_KEY_SIZE];
+    if (status == TANSU_OK) {
+        pthread_mutex_lock(&keys->mutex);
+        uint32_t index = newest(keys);
+        s->next.generation = keys->data[index].generation;
+        bool made = derive(keys, index, (uint8_t)purpose, s->next.salt, key);
+        pthread_mutex_unlock(&keys->mutex);
+        s->gcm = made ? crypt_gcm_new(key) : NULL;
+        status = s->gcm == NULL ? error_memory(error) : TANSU_OK;
+        crypt_wipe(key, sizeof key);
+    }
+    if (status != TANSU_OK) {
+        sealer_free(s);
+        return status;
+    }
+    *result = s;
+    return TANSU_OK;
+}
+
+void sealer_free(sealer *s) {
+    if (s == NULL)
+        return;
+    crypt_gcm_free(s->gcm);
+    free(s);
+}
+
+seal_mark sealer_next(sealer *s) {
+    seal_mark mark = s->next;
+    s->next.number++;
+    return mark;
+}
+
+/* nonce_of -- the nonce of a mark. */
+static void nonce_of(const seal_mark *mark, uint8_t nonce[CRYPT_NONCE_SIZE]) {
+    memset(nonce, 0, CRYPT_NONCE_SIZE);
+    memcpy(nonce + CRYPT_NONCE_SIZE - sizeof mark->number, &mark->number, sizeof mark->number);
+}
+
+bool seal(sealer *s, const seal_mark *mark, const void *aad, size_t aad_size, const uint8_t *plain,
+          size_t size, uint8_t *out, uint8_t tag[CRYPT_TAG_SIZE]) {
+    uint8_t nonce[CRYPT_NONCE_SIZE];
+    nonce_of(mark, nonce);
+    return crypt_gcm_seal(s->gcm, nonce, aad, aad_size, plain, size, out, tag);
+}
+
+/* ---- Unsealing ---- */
+
+/* derived_find -- the derived key of a mark, kept; NULL: there is none. The mutex is held. */
+static derived_key *derived_find(keyring *keys, uint8_t purpose, const seal_mark *mark) {
+    for (uint32_t i = 0; i < DERIVED_MOST; i++) {
+        derived_key *d = &keys->derived[i];
+        if (d->used && d->purpose == purpose && d->generation == mark->generation &&
+            memcmp(d->salt, mark->salt, sizeof d->salt) == 0)
+            return d;
+    }
+    return NULL;
+}
+
+/* derived_add -- derives the key of a mark, instead of the one that was not used for longest; the
+ * mutex is held. Errors: CORRUPT (no such data key), MEMORY. */
+static tansu_status derived_add(keyring *keys, uint8_t purpose, const seal_mark *mark,
+                                derived_key **result) {
+    uint32_t index = 0;
+    while (index < keys->count && keys->data[index].generation != mark->generation)
+        index++;
+    if (index == keys->count)
+        return TANSU_E_CORRUPT;
+    derived_key *d = &keys->derived[0];
+    for (uint32_t i = 1; i < DERIVED_MOST && d->used; i++)
+        if (!keys->derived[i].used || keys->derived[i].last < d->last)
+            d = &keys->derived[i];
+    derived_free(d);
+    if (!derive(keys, index, purpose, mark->salt, d->key))
+        return TANSU_E_MEMORY;
+    d->used = true;
+    d->purpose = purpose;
+    d->generation = mark->generation;
+    memcpy(d->salt, mark->salt, sizeof d->salt);
+    *result = d;
+    return TANSU_OK;
+}
+
+/* context_take -- a context of the key of a mark, which nobody else uses. */
+static tansu_status context_take(keyring *keys, uint8_t purpose, const seal_mark *mark,
+                                 crypt_gcm **gcm) {
+    uint8_t key[CRYPT_KEY_SIZE];
+    tansu_status status = TANSU_OK;
+    *gcm = NULL;
+    pthread_mutex_lock(&keys->mutex);
+    derived_key *d = derived_find(keys, purpose, mark);
+    if (d == NULL)
+        status = derived_add(keys, purpose, mark, &d);
+    if (status == TANSU_OK) {
+        d->last = ++keys->uses;
+        if (d->ready_count > 0)
+            *gcm = d->ready[--d->ready_count];
+        memcpy(key, d->key, sizeof key);
+    }
+    pthread_mutex_unlock(&keys->mutex);
+    if (status == TANSU_OK && *gcm == NULL)
+        *gcm = crypt_gcm_new(key);
+    crypt_wipe(key, sizeof key);
+    return status == TANSU_OK && *gcm == NULL ? TANSU_E_MEMORY : status;
+}
+
+/* context_return -- keeps a context for the next. */
+static void context_return(keyring *keys, uint8_t purpose, const seal_mark *mark, crypt_gcm *gcm) {
+    pthread_mutex_lock(&keys->mutex);
+    derived_key *d = derived_find(keys, purpose, mark);
+    bool kept = d != NULL && d->ready_count < CONTEXTS_MOST;
+    if (kept)
+        d->ready[d->ready_count++] = gcm;
+    pthread_mutex_unlock(&keys->mutex);
+    if (!kept)
+        crypt_gcm_free(gcm);
+}
+
+tansu_status unseal(keyring *keys, enum seal_purpose purpose, const seal_mark *mark,
+                    const void *aad, size_t aad_size, const uint8_t *sealed, size_t size,
+                    const uint8_t tag[CRYPT_TAG_SIZE], uint8_t *out) {
+    crypt_gcm *gcm;
+    uint8_t nonce[CRYPT_NONCE_SIZE];
+    tansu_status status = context_take(keys, (uint8_t)purpose, mark, &gcm);
+    if (status != TANSU_OK) {
+        memset(out, 0, size);
+        return status;
+    }
+    nonce_of(mark, nonce);
+    status = crypt_gcm_open(gcm, nonce, aad, aad_size, sealed, size, tag, out);
+    context_return(keys, (uint8_t)purpose, mark, gcm);
+    return status;
+}

@@ -1,0 +1,78 @@
+/*
+ * crypt/keyring.h -- the data keys of an open database, and sealing bytes with them.
+ *
+ * No data key encrypts anything itself. Each writer of a file (a *sealer*) draws a random salt, and
+ * derives a key of its own from the data key, the salt, the purpose and the database's uuid
+ * (HKDF-SHA-256). It numbers what it seals from 0 on: that number is the nonce. So no nonce is used
+ * twice with a key, whatever is written again after a crash, a failed sync or a rollback
+ * (docs/encryption.md). What is sealed says with which data key, salt and number.
+ */
+#ifndef TANSU_CRYPT_KEYRING_H
+#define TANSU_CRYPT_KEYRING_H
+
+#include "crypt/crypt.h"
+
+#define SEAL_SALT_SIZE 16u
+
+typedef struct keyring keyring;
+typedef struct sealer sealer;
+
+/* What a sealer is for: keys of different purposes differ. Stored nowhere. */
+enum seal_purpose {
+    SEAL_LOG = 1,         /* segments */
+    SEAL_BLOCK_STORE = 2, /* values of the block store */
+    SEAL_TEMPORARY = 3,   /* temporary files */
+    SEAL_BACKUP = 4       /* backup files */
+};
+
+/* With what something was sealed: as it is stored. */
+typedef struct seal_mark {
+    uint32_t generation; /* of the data key: 1 is the first of a database */
+    uint32_t reserved;   /* zero */
+    uint8_t salt[SEAL_SALT_SIZE];
+    uint64_t number; /* of what this salt's sealer has sealed, from 0 on */
+} seal_mark;
+
+/* What sealing adds to bytes where mark and tag lie before them. */
+#define SEAL_OVERHEAD (sizeof(seal_mark) + CRYPT_TAG_SIZE)
+
+/* keyring_new -- without a key yet. NULL when memory is exhausted. */
+keyring *keyring_new(const uint8_t uuid[16]);
+
+/* keyring_free -- wipes it; fine on NULL. Its sealers were freed before. */
+void keyring_free(keyring *keys);
+
+/* keyring_add -- adds a data key. The one with the highest generation seals from now on. false:
+ * memory is exhausted, or there is one of that generation. Not while others use the keyring, except
+ * to open and to seal with what exists. */
+bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY_SIZE]);
+
+/* keyring_mac -- a code that only who has the newest data key can make for those bytes
+ * (HMAC-SHA-256 under a key derived for it). false: memory is exhausted. */
+bool keyring_mac(keyring *keys, const void *bytes, size_t size, uint8_t mac[32]);
+
+/* sealer_new -- a new salt, and its key. Errors: IO (no source of random bytes), MEMORY. */
+tansu_status sealer_new(keyring *keys, enum seal_purpose purpose, sealer **result,
+                        tansu_error *error);
+
+/* sealer_free -- fine on NULL. */
+void sealer_free(sealer *s);
+
+/* sealer_next -- with what the next bytes are sealed, and that is used up then. Of one thread at a
+ * time, with the seal() that follows. */
+seal_mark sealer_next(sealer *s);
+
+/* seal -- encrypts `size` bytes into `out`, which may be `plain` and otherwise does not overlap it.
+ * `aad`: what is not encrypted and authenticated as well: the place of the bytes. false: memory is
+ * exhausted. */
+bool seal(sealer *s, const seal_mark *mark, const void *aad, size_t aad_size, const uint8_t *plain,
+          size_t size, uint8_t *out, uint8_t tag[CRYPT_TAG_SIZE]);
+
+/* unseal -- the reverse, with the keyring alone; any thread. CORRUPT when anything was changed, and
+ * when there is no data key of that generation: then `out` is of zeros. Errors (without a text):
+ * CORRUPT, MEMORY. */
+tansu_status unseal(keyring *keys, enum seal_purpose purpose, const seal_mark *mark,
+                    const void *aad, size_t aad_size, const uint8_t *sealed, size_t size,
+                    const uint8_t tag[CRYPT_TAG_SIZE], uint8_t *out);
+
+#endif
