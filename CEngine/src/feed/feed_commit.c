@@ -377,13 +377,13 @@ void feed_release(feed *f) {
     f->snapshot = NULL;
 }
 
-/* frames_of -- the bytes of a segment: those in memory, or decompressed ones. What is skipped may
- * be corrupt. */
+/* frames_of -- the bytes of a segment: those in memory, or of its blocks. What is skipped may be
+ * corrupt. */
 static tansu_status frames_of(feed *f, const log_extent *e, const uint8_t **bytes,
                               tansu_error *error) {
     tansu_status status = TANSU_OK;
     *bytes = e->bytes;
-    if (!e->compressed)
+    if (e->bytes != NULL)
         return TANSU_OK;
     if (f->image_number != e->number) {
         image_close(&f->image);

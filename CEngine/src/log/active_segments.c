@@ -224,7 +224,7 @@ tansu_status log_sealed(log *l, bool with_head, log_extent **list, uint32_t *cou
         const segment *s = l->active.items[i];
         made[i] = (log_extent){.number = s->number,
                                .compacted = s->last != 0,
-                               .compressed = s->compressed != NULL,
+                               .compressed = segment_compressed(s),
                                .bytes = segment_bytes(s),
                                .end = s->used,
                                .first = s->first,
@@ -273,7 +273,7 @@ tansu_status log_extents(log *l, uint64_t sequence, uint64_t position, log_exten
         uint64_t next = i < last ? l->active.items[i + 1]->first : sequence + 1;
         made[i] = (log_extent){.number = s->number,
                                .compacted = s->last != 0,
-                               .compressed = s->compressed != NULL,
+                               .compressed = segment_compressed(s),
                                .bytes = segment_bytes(s),
                                .end = i < last ? s->used : end,
                                .first = s->first,

@@ -22,12 +22,16 @@ enum segment_kind { SEGMENT_WRITTEN, SEGMENT_COMPACTED, SEGMENT_COMPRESSED };
  * out. */
 #define SEGMENT_REDUCED 0x100u
 
+/* Added to the kind of one of an encrypted database: what follows the header are sealed blocks
+ * (log/compressed/sealed_block.h). */
+#define SEGMENT_SEALED 0x200u
+
 /* A segment file begins with this. */
 #define SEGMENT_MAGIC "TANSUSEG"
 typedef struct segment_header {
     uint8_t magic[8];
     uint16_t format;  /* LOG_FORMAT */
-    uint16_t kind;    /* enum segment_kind, and SEGMENT_REDUCED */
+    uint16_t kind;    /* enum segment_kind, and SEGMENT_REDUCED, SEGMENT_SEALED */
     uint32_t crc;     /* of the header with this field zero */
     uint8_t uuid[16]; /* of the database */
     uint64_t number;
@@ -38,7 +42,7 @@ typedef struct segment_header {
 #define SEGMENT_HEADER_SIZE 64u
 
 static inline enum segment_kind segment_kind_of(const segment_header *header) {
-    return (enum segment_kind)(header->kind & (uint16_t)~SEGMENT_REDUCED);
+    return (enum segment_kind)(header->kind & (uint16_t) ~(SEGMENT_REDUCED | SEGMENT_SEALED));
 }
 
 /* No commit has a greater number: the marks in the file TAIL have 48 bits (log/tail.h). */

@@ -5,7 +5,7 @@
 
 #include "log/reserve.h"
 #include "log/scan.h"
-#include "log/segment.h"
+#include "log/sealed_segment.h"
 #include "log/tail.h"
 #include "util/array.h"
 #include "util/checksum/checksum.h"
@@ -123,7 +123,7 @@ static tansu_status open_segments(log *l, tansu_error *error) {
     }
     /* Only the last one grows. */
     for (uint32_t i = 0; i + 1 < l->active.count; i++)
-        segment_close_file(l, l->active.items[i]);
+        segment_close_file(l, segment_disk(l->active.items[i]));
     free(found.numbers);
     return status;
 }
@@ -180,6 +180,8 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     l->segment_size = options->segment_size;
     l->blocks.limit = options->block_cache_bytes;
     l->max_pinned = options->max_pinned_bytes;
+    l->keys = options->keys;
+    l->blocks.secret = options->keys != NULL;
     memcpy(l->uuid, options->uuid, sizeof l->uuid);
     l->crc_seed = checksum(0, l->uuid, sizeof l->uuid);
     tansu_status status = TANSU_OK;
@@ -209,8 +211,12 @@ tansu_status log_close(log *l, tansu_error *error) {
         return status;
     segment *head = segment_head(l);
     bool writable = !l->read_only && !l->failed && !log_abandoned(l);
-    if (writable && head != NULL && head->fd >= 0 && head->last == 0 &&
-        head->used < head->allocated && head->used >= SEGMENT_HEADER_SIZE) {
+    if (writable && sealed_log(l)) {
+        for (uint32_t i = 0; i < l->active.count; i++)
+            if (l->active.items[i]->sealed != NULL && l->active.items[i]->writable)
+                sealed_end(l, l->active.items[i]);
+    } else if (writable && head != NULL && head->fd >= 0 && head->last == 0 &&
+               head->used < head->allocated && head->used >= SEGMENT_HEADER_SIZE) {
         if (l->calls->truncate(head->fd, head->used) != 0)
             status = error_errno(error, l->folder, "trim", errno);
         else
@@ -265,8 +271,8 @@ static void rest_older(log *l) {
     pthread_mutex_lock(&l->mutex);
     uint32_t i = l->active.count;
     i = l->syncing || i <= OPEN_MOST ? 0 : i - OPEN_MOST;
-    while (i > 0 && l->active.items[i - 1]->fd >= 0)
-        segment_close_file(l, l->active.items[--i]);
+    while (i > 0 && segment_disk(l->active.items[i - 1])->fd >= 0)
+        segment_close_file(l, segment_disk(l->active.items[--i]));
     pthread_mutex_unlock(&l->mutex);
 }
 
@@ -288,7 +294,7 @@ static tansu_status move_frame(log *l, uint64_t size, tansu_error *error) {
         l->frame_started = 0;
     }
     if (status == TANSU_OK && old != NULL)
-        segment_trim(l, old);
+        segment_seal(l, old);
     rest_older(l);
     return status;
 }
@@ -304,6 +310,29 @@ static void start_writeback(log *l, const segment *head) {
         l->calls->start_writeback(head->fd, head->used + l->frame_started,
                                   l->frame_size - l->frame_started);
     l->frame_started = l->frame_size;
+}
+
+/* One of an encrypted database that was closed with less than that part of a segment is continued,
+ * for which it is read into memory; so many short sessions do not make as many segments. */
+#define CONTINUED_PART 8u
+
+/* segment_ends -- whether the head takes no frame of that size: then it is continued in a new one. */
+static bool segment_ends(const log *l, const segment *head, uint64_t size) {
+    if (head == NULL || head->last != 0 || head->used + size > head->mapped)
+        return true;
+    if (head->compressed != NULL)
+        return head->used + size > l->segment_size / CONTINUED_PART;
+    return head->sealed != NULL && !sealed_fits(head, size);
+}
+
+/* reserve_space -- disk space for the frame in the head, and pages for its bytes. */
+static tansu_status reserve_space(log *l, segment *head, uint64_t size, tansu_error *error) {
+    if (head->sealed != NULL)
+        return sealed_reserve(l, head, size, error);
+    tansu_status status = segment_grow(l, head, head->used + size, error);
+    if (status == TANSU_OK && l->building && l->frame_size >= l->frame_started + WRITEBACK_STEP)
+        start_writeback(l, head);
+    return status == TANSU_OK ? segment_populate(l, head, head->used + size, error) : status;
 }
 
 tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes,
@@ -322,17 +351,14 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
     tansu_status status = l->tail_begun ? TANSU_OK : tail_begin(l, error);
     if (status != TANSU_OK)
         return status;
-    if (head == NULL || head->last != 0 || head->used + end > head->mapped) {
+    if (segment_ends(l, head, end)) {
         status = move_frame(l, end, error);
         head = segment_head(l);
-    } else {
-        status = segment_grow(l, head, head->used + end, error);
+    } else if (head->compressed != NULL) {
+        status = sealed_to_image(l, head, error);
     }
-    if (status != TANSU_OK)
-        return status;
-    if (l->building && l->frame_size >= l->frame_started + WRITEBACK_STEP)
-        start_writeback(l, head);
-    status = segment_populate(l, head, head->used + end, error);
+    if (status == TANSU_OK)
+        status = reserve_space(l, head, end, error);
     if (status != TANSU_OK)
         return status;
     l->building = true;
@@ -369,7 +395,8 @@ tansu_status log_commit(log *l, uint64_t sequence, log_location *location, tansu
     memcpy(frame, &header, sizeof header);
     header.crc = checksum(l->crc_seed, frame + 8, l->frame_size - 8);
     store_u32(frame + 4, header.crc);
-    if (log_unreadable(l, frame, l->frame_size)) {
+    if (log_unreadable(l, frame, l->frame_size) ||
+        (head->sealed != NULL && !sealed_append(l, head, l->frame_size))) {
         log_fail(l, EIO);
         return log_read_error(l, error);
     }
@@ -382,6 +409,19 @@ tansu_status log_commit(log *l, uint64_t sequence, log_location *location, tansu
     l->frame_size = l->frame_started = 0;
     l->frame_records = 0;
     return TANSU_OK;
+}
+
+/* retire_outgrown -- a retire_free for the memory of a segment. */
+static void retire_outgrown(void *context, void *object) {
+    segment_close(context, object);
+}
+
+void log_retire(log *l, retire_list *retired) {
+    if (l->outgrown.count == 0 || !retire_reserve(retired, l->outgrown.count))
+        return;
+    for (uint32_t i = 0; i < l->outgrown.count; i++)
+        retire_add(retired, retire_outgrown, l, l->outgrown.items[i]);
+    l->outgrown.count = 0;
 }
 
 void log_abort(log *l) {
@@ -439,8 +479,9 @@ bool log_failed(log *l) {
 
 bool log_head_removed(log *l) {
     pthread_mutex_lock(&l->mutex);
-    const segment *head = segment_head(l);
-    bool removed = head != NULL && head->fd >= 0 && fs_unlinked(head->fd);
+    segment *head = segment_head(l);
+    int fd = head == NULL ? -1 : segment_disk(head)->fd;
+    bool removed = fd >= 0 && fs_unlinked(fd);
     pthread_mutex_unlock(&l->mutex);
     return removed;
 }
@@ -469,11 +510,12 @@ log_statistics log_measure(log *l) {
     pthread_mutex_lock(&l->mutex);
     log_statistics total = {.segments = l->active.count};
     for (uint32_t i = 0; i < l->active.count; i++) {
-        const segment *s = l->active.items[i];
-        uint64_t size = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
+        segment *s = l->active.items[i];
+        uint64_t size = __atomic_load_n(&segment_disk(s)->allocated, __ATOMIC_RELAXED);
+        bool compressed = segment_compressed(s);
         total.bytes += size;
-        total.compressed += s->compressed != NULL ? size : 0;
-        total.images += s->compressed != NULL ? s->used : 0;
+        total.compressed += compressed ? size : 0;
+        total.images += compressed ? s->used : 0;
     }
     pthread_mutex_unlock(&l->mutex);
     return total;
@@ -523,7 +565,7 @@ static void round_begin(log *l, sync_round *round) {
 /* round_run -- syncs the files; the errno of the first failure, or 0. The mutex is not held. */
 static int round_run(log *l, const sync_round *round) {
     for (uint32_t i = 0; i < round->count; i++) {
-        segment *s = round->list[i];
+        segment *s = segment_disk(round->list[i]);
         if (segment_descriptor(l, s) < 0 || l->calls->sync(s->fd, s->base, s->mapped) != 0)
             return errno == 0 ? EIO : errno;
         if (!segment_not_cut(l, s)) /* what was written after the end is nowhere */

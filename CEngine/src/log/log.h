@@ -17,6 +17,7 @@
 #ifndef TANSU_LOG_LOG_H
 #define TANSU_LOG_LOG_H
 
+#include "crypt/keyring.h"
 #include "log/compressed/compressed_segment.h"
 #include "log/format.h"
 #include "util/aligned_u64.h"
@@ -44,6 +45,9 @@ typedef struct segment {
     uint64_t used;         /* bytes up to the end of the last commit */
     uint64_t populated;    /* bytes whose pages were brought in for writing */
     compressed_segment *compressed; /* `used` counts bytes of its image then; otherwise NULL */
+    /* What `base` is the image of, when that is in memory: the file of a segment of an encrypted
+     * database (log/sealed_segment.h); otherwise NULL. */
+    struct sealed_file *sealed;
     /* Of one that a compaction has replaced: snapshots of these commits need it still. */
     uint64_t needed_from;
     uint64_t needed_before;
@@ -98,6 +102,7 @@ struct log {
     bool sparse;            /* as in log_options */
     uint8_t uuid[16];
     uint32_t crc_seed;
+    keyring *keys; /* of an encrypted database; otherwise NULL */
     uint64_t segment_size;
 
     /* Which segments make up the log; changed by the writer and at opening, with the mutex held. */
@@ -147,10 +152,11 @@ struct log {
     uint64_t expected_end; /* opening: the block store saw commits up to this one in the log */
     log_marks found;       /* opening */
     bool end_rewritten;    /* opening: commits after the last one on the disk may be missing */
+    /* Memory that segments have had, which snapshots may still use. */
+    segment_list outgrown;
     /* While another process writes (log/follow/follow.h). */
     struct tail_file *watched; /* its file of marks, mapped and not written; NULL: there is none */
     log_seen seen;
-    segment_list outgrown;  /* mappings that were too small, which snapshots may still use */
     uint32_t retiring[2];   /* how many of `superseded` and `outgrown` log_follow_retire() moved */
     aligned_u64 retired;    /* bytes of the files of mappings that only snapshots use; atomic */
     struct tail_file *tail; /* the file of marks, mapped; NULL: there is none */
@@ -173,6 +179,7 @@ typedef struct log_options {
     /* compaction ran once, so a gap in the numbers is not a missing segment; otherwise it is one,
      * unless the commits continue after it */
     bool sparse;
+    keyring *keys; /* NULL: nothing is encrypted */
     uint64_t segment_size;
     uint64_t block_cache_bytes; /* bound of the blocks that nobody has pinned */
     uint64_t max_pinned_bytes;  /* told to readers of other processes; 0: no limit */
@@ -244,7 +251,7 @@ typedef struct log_extent {
     uint32_t number;
     bool compacted;
     bool compressed;
-    const uint8_t *bytes; /* mapped; NULL in a compressed one (log/segment_reader.h) */
+    const uint8_t *bytes; /* in memory; NULL in one that is read by blocks (log/segment_reader.h) */
     uint64_t end;         /* none of its frames ends after this offset */
     uint64_t first;       /* the commits that it covers; first - 1 = last: none */
     uint64_t last;
@@ -326,6 +333,10 @@ void log_shrink(log *l, uint64_t size, uint32_t records);
  * record is this plus its offset. Errors: IO (the head's file was truncated: the frame is for
  * log_abort(), and the log accepts no more). */
 tansu_status log_commit(log *l, uint64_t sequence, log_location *location, tansu_error *error);
+
+/* log_retire -- leaves to the list of a commit the memory that segments have had before it, for
+ * when no snapshot uses it any more; where memory is short, to that of the next one. */
+void log_retire(log *l, retire_list *retired);
 
 /* log_abort -- drops the frame being built. */
 void log_abort(log *l);

@@ -2,6 +2,7 @@
  * log/replay.c -- replaying the log at opening, and deciding where it ends.
  */
 #include "log/scan.h"
+#include "log/sealed_segment.h"
 #include "log/segment_reader.h"
 #include "log/set_aside.h"
 #include "log/tail.h"
@@ -9,15 +10,26 @@
 
 #include <errno.h>
 
-/* frame_after -- the next valid frame of a commit after `sequence` in a segment that is written
- * commit by commit, from *offset on, which moves to it; NULL: there is none, and *offset is where
- * the segment ends. */
-static const frame_header *frame_after(const log *l, const segment *s, uint64_t *offset,
-                                       uint64_t sequence) {
-    while ((*offset = scan_zeros(s->base, s->allocated, *offset)) + FRAME_HEADER_SIZE <=
-           s->allocated) {
-        if (load_u32(s->base + *offset) == FRAME_MAGIC) {
-            const frame_header *frame = frame_at(l, s, *offset);
+/* examine -- the image of a segment that is written commit by commit, and how much of it may be
+ * examined. One that cannot be read is counted as a fault. */
+static uint64_t examine(log *l, const segment *s, segment_image *image) {
+    *image = (segment_image){.bytes = s->base};
+    if (s->compressed == NULL)
+        return s->allocated;
+    if (image_open(l, s->number, NULL, true, image, NULL) == TANSU_OK)
+        return s->used;
+    block_failed(&l->blocks, TANSU_E_MEMORY, s->number, SEGMENT_HEADER_SIZE);
+    return 0;
+}
+
+/* frame_after -- the next valid frame of a commit after `sequence` in the image of a segment that is
+ * written commit by commit, from *offset on, which moves to it; NULL: there is none, and *offset is
+ * where the segment ends. */
+static const frame_header *frame_after(const log *l, const uint8_t *bytes, uint64_t size,
+                                       uint64_t *offset, uint64_t sequence) {
+    while ((*offset = scan_zeros(bytes, size, *offset)) + FRAME_HEADER_SIZE <= size) {
+        if (load_u32(bytes + *offset) == FRAME_MAGIC) {
+            const frame_header *frame = frame_in(l, bytes, size, *offset);
             if (frame != NULL && frame->sequence > sequence)
                 return frame;
         }
@@ -35,7 +47,7 @@ static const frame_header *frame_after(const log *l, const segment *s, uint64_t 
 static uint64_t zeros_end(log *l, segment *s, uint64_t offset) {
     uint64_t begin, end;
     bool asks = l->folder != NULL && s->last == 0 && l->calls->hole != NULL && !l->read_only &&
-                !l->concurrent && segment_descriptor(l, s) >= 0;
+                !l->concurrent && !sealed_log(l) && segment_descriptor(l, s) >= 0;
     while (asks && l->calls->hole(s->fd, offset, &begin, &end)) {
         begin = align8(begin < offset ? offset : begin);
         if (end > s->allocated)
@@ -63,19 +75,26 @@ static bool later_frame_exists(log *l, uint32_t index, uint64_t offset, uint64_t
         segment *s = l->active.items[index];
         if (s->last != 0 && s->first > sequence) /* made of commits that were on the disk */
             return true;
-        if (s->compressed != NULL) { /* likewise */
+        if (s->compressed != NULL && s->last != 0) { /* likewise */
             if (s->last >= sequence)
                 return true;
             offset = SEGMENT_HEADER_SIZE;
             continue;
         }
-        offset = index + 1 == l->active.count ? zeros_end(l, s, offset)
-                                              : scan_zeros(s->base, s->allocated, offset);
-        *zeros = *zeros || (index == first && offset == s->allocated);
-        for (const frame_header *frame; (frame = frame_after(l, s, &offset, sequence)) != NULL;
+        segment_image image;
+        uint64_t size = examine(l, s, &image);
+        offset = index + 1 == l->active.count && s->compressed == NULL
+                     ? zeros_end(l, s, offset)
+                     : scan_zeros(image.bytes, size, offset);
+        *zeros = *zeros || (index == first && offset == size);
+        bool proven = false;
+        for (const frame_header *frame;
+             !proven && (frame = frame_after(l, image.bytes, size, &offset, sequence)) != NULL;
              offset += 8)
-            if (frame_proves(l, frame, sequence))
-                return true;
+            proven = frame_proves(l, frame, sequence);
+        image_close(&image);
+        if (proven)
+            return true;
         offset = SEGMENT_HEADER_SIZE;
     }
     return false;
@@ -86,7 +105,13 @@ static bool later_frame_exists(log *l, uint32_t index, uint64_t offset, uint64_t
 static bool marks_are_stale(log *l, uint32_t index, uint64_t offset) {
     for (; index < l->active.count; index++, offset = SEGMENT_HEADER_SIZE) {
         const segment *s = l->active.items[index];
-        if (s->last == 0 && frame_after(l, s, &offset, l->found.written + 1) != NULL)
+        if (s->last != 0)
+            continue;
+        segment_image image;
+        uint64_t size = examine(l, s, &image);
+        bool there = frame_after(l, image.bytes, size, &offset, l->found.written + 1) != NULL;
+        image_close(&image);
+        if (there)
             return true;
     }
     return false;
@@ -118,9 +143,10 @@ static tansu_status remove_after(log *l, uint32_t index, uint64_t due, bool *cha
             segment_close(l, l->active.items[--l->active.count]);
             continue;
         }
-        const segment *s = segment_head(l);
+        segment *s = segment_head(l);
+        const segment *disk = segment_disk(s);
         tansu_status status = TANSU_OK;
-        if (bytes_not_zero(s->base, s->allocated, SEGMENT_HEADER_SIZE))
+        if (bytes_not_zero(disk->base, disk->allocated, SEGMENT_HEADER_SIZE))
             status = set_aside_move(l, s->number, error);
         if (status == TANSU_OK)
             status = segment_remove_last(l, error);
@@ -140,27 +166,31 @@ static tansu_status cut(log *l, uint32_t index, uint64_t offset, bool zeros, uin
     tansu_status status = remove_after(l, index, due, &changed, error);
     if (status != TANSU_OK)
         return status;
-    segment *s = l->active.items[index];
+    segment *s = l->active.items[index], *disk = segment_disk(s);
     s->used = offset;
     if (l->read_only)
         return TANSU_OK;
-    /* A compressed segment ends where its frames do. */
-    bool holds = s->compressed == NULL && !zeros &&
-                 (bytes_not_zero(s->base, s->allocated, offset) || s->allocated % 8 != 0);
-    if ((holds || changed) && segment_descriptor(l, s) < 0)
+    uint64_t end = s->sealed != NULL ? sealed_position(s, offset) : offset;
+    /* A segment that is read by blocks ends where its frames do. That the image of one that was
+     * decrypted has zeros says nothing of blocks that are not valid. */
+    bool holds = s->compressed == NULL && !(zeros && s->sealed == NULL) &&
+                 (bytes_not_zero(disk->base, disk->allocated, end) || disk->allocated % 8 != 0);
+    if ((holds || changed) && segment_descriptor(l, disk) < 0)
         return error_errno(error, l->folder, "open", errno);
     if (holds) {
         status = set_aside_copy(l, s, offset, error);
         if (status != TANSU_OK)
             return status;
-        if (l->calls->truncate(s->fd, offset) != 0)
+        if (l->calls->truncate(disk->fd, end) != 0)
             return error_errno(error, l->folder, "trim", errno);
-        s->allocated = offset;
+        disk->allocated = end;
         changed = true;
     }
+    if (s->sealed != NULL)
+        sealed_cut(s, offset, end);
     /* The truncation must be durable: a frame written here later could otherwise be followed by an
      * old one that happens to fit. */
-    if (changed && (l->calls->sync(s->fd, s->base, s->mapped) != 0 ||
+    if (changed && (l->calls->sync(disk->fd, disk->base, disk->mapped) != 0 ||
                     l->calls->sync_folder(l->calls, l->folder) != 0))
         return error_errno(error, l->folder, "sync", errno);
     return TANSU_OK;
@@ -205,20 +235,29 @@ static tansu_status replay_frame(replay *w, const segment *s, const frame_header
     return (w->expected & 1023) == 0 ? report_progress(w, w->done + w->offset, error) : TANSU_OK;
 }
 
-/* replay_compacted -- all of a compacted segment, in which every bad frame is damage. */
-static tansu_status replay_compacted(replay *w, const segment *s, tansu_error *error) {
-    segment_image image;
-    tansu_status status = image_open(w->l, s->number, s->base, false, &image, error);
+/* is_whole -- whether all frames of a segment are known to be there: every bad one is damage. */
+static bool is_whole(const segment *s) {
+    return s->last != 0 || s->compressed != NULL;
+}
+
+/* replay_whole -- the rest of a segment that is whole. */
+static tansu_status replay_whole(replay *w, const segment *s, tansu_error *error) {
+    segment_image image = {0};
+    tansu_status status = TANSU_OK;
+    if (w->offset < s->used)
+        status = image_open(w->l, s->number, s->base, false, &image, error);
     while (status == TANSU_OK && w->offset < s->used) {
         const frame_header *frame = frame_in(w->l, image.bytes, segment_room(s), w->offset);
-        if (frame == NULL || frame->sequence < w->expected || frame->sequence > s->last ||
+        uint64_t last = s->last != 0 ? s->last : w->expected;
+        if (frame == NULL || frame->sequence < w->expected || frame->sequence > last ||
             frame->size > s->used - w->offset)
             status = frame_damaged_error(s->number, w->offset, w->expected, error);
         else
             status = replay_frame(w, s, frame, error);
     }
     image_close(&image);
-    w->expected = s->last + 1;
+    if (s->last != 0)
+        w->expected = s->last + 1;
     return status;
 }
 
@@ -243,8 +282,8 @@ tansu_status log_scan(log *l, uint32_t number, log_visitor visitor, void *contex
                 .expected = s->first,
                 .visitor = visitor,
                 .context = context};
-    if (s->last != 0)
-        return replay_compacted(&w, s, error);
+    if (is_whole(s))
+        return replay_whole(&w, s, error);
     const frame_header *frame;
     tansu_status status = TANSU_OK;
     while (status == TANSU_OK && (frame = frame_at(l, s, w.offset)) != NULL &&
@@ -272,7 +311,8 @@ static tansu_status replay_gap(const replay *w, uint32_t next, tansu_error *erro
     uint32_t headerless = headerless_after(w->l, s->number);
     if (w->l->sparse || next == s->number + 1 || headerless == s->number + 1)
         return TANSU_OK;
-    return w->offset + 8 <= s->allocated && load_u64(s->base + w->offset) != 0
+    return s->compressed == NULL && w->offset + 8 <= s->allocated &&
+                   load_u64(s->base + w->offset) != 0
                ? frame_damaged_error(s->number, w->offset, w->expected, error)
                : segment_missing(w->l, s->number + 1, error);
 }
@@ -282,8 +322,8 @@ static tansu_status replay_active(replay *w, tansu_error *error) {
     for (;;) {
         segment *s = w->l->active.items[w->index];
         tansu_status status = TANSU_OK;
-        if (s->last != 0) {
-            status = replay_compacted(w, s, error);
+        if (is_whole(s)) {
+            status = replay_whole(w, s, error);
         } else {
             const frame_header *frame;
             while (status == TANSU_OK && (frame = frame_at(w->l, s, w->offset)) != NULL &&
@@ -461,8 +501,12 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
                    : cut(l, w.index, w.offset, w.zeros, w.expected, error);
     if (status == TANSU_OK && !empty)
         status = segment_open_for_writing(l, l->active.items[w.index], error);
-    for (uint32_t i = began.index; status == TANSU_OK && !l->read_only && i < w.index; i++)
-        segment_trim(l, l->active.items[i]);
+    for (uint32_t i = began.index; status == TANSU_OK && i < w.index; i++)
+        segment_seal(l, l->active.items[i]);
+    segment *head = status == TANSU_OK && !empty ? l->active.items[w.index] : NULL;
+    if (head != NULL && l->concurrent && sealed_log(l) && head->compressed != NULL &&
+        head->last == 0) /* another process may write it on */
+        status = sealed_to_image(l, head, error);
     if (status == TANSU_OK) {
         l->appended = w.expected - 1;
         status = begin_writing(&w, &began, began_number, sure_sequence, error);

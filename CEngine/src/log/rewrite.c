@@ -8,6 +8,7 @@
 
 #include "log/compressed/compressed_segment.h"
 #include "log/scan.h"
+#include "log/sealed_segment.h"
 #include "log/segment_reader.h"
 #include "util/array.h"
 #include "util/checksum/checksum.h"
@@ -84,6 +85,49 @@ static tansu_status take_run(log_compaction *c, const uint32_t *numbers, tansu_e
     return status;
 }
 
+/* write_out -- bytes at an offset of the new file. */
+static tansu_status write_out(log_compaction *c, const uint8_t *bytes, uint64_t size,
+                              uint64_t offset, tansu_error *error) {
+    if (fs_write_all(c->l->calls, c->made->fd, bytes, size, offset) != 0)
+        return error_errno(error, c->unfinished, "write", errno);
+    return TANSU_OK;
+}
+
+/* flush -- writes what is buffered. */
+static tansu_status flush(log_compaction *c, tansu_error *error) {
+    tansu_status status = write_out(c, c->buffer, c->buffered, c->written - c->buffered, error);
+    if (status == TANSU_OK)
+        c->buffered = 0;
+    return status;
+}
+
+/* append -- appends bytes to the new file; a block_sink. */
+static tansu_status append(void *context, const void *bytes, uint64_t size, tansu_error *error) {
+    log_compaction *c = context;
+    tansu_status status = TANSU_OK;
+    if (c->buffered + size > OUT_BUFFER)
+        status = flush(c, error);
+    if (status == TANSU_OK && size > OUT_BUFFER) {
+        status = write_out(c, bytes, size, c->written, error);
+    } else if (status == TANSU_OK) {
+        memcpy(c->buffer + c->buffered, bytes, size);
+        c->buffered += size;
+    }
+    if (status == TANSU_OK)
+        c->written += size;
+    return status;
+}
+
+/* use_blocks -- writes blocks. */
+static tansu_status use_blocks(log_compaction *c, enum codec codec, tansu_error *error) {
+    bool sealed = sealed_log(c->l);
+    c->blocks = block_writer_new(codec, c->l->crc_seed, append, c);
+    if (c->blocks == NULL)
+        return error_memory(error);
+    c->written = sealed ? SEALED_BLOCKS : COMPRESSED_BLOCKS;
+    return sealed ? block_writer_seal(c->blocks, c->l->keys, c->made->number, error) : TANSU_OK;
+}
+
 /* open_output -- the new segment's file, or memory. */
 static tansu_status open_output(log_compaction *c, tansu_error *error) {
     log *l = c->l;
@@ -107,7 +151,9 @@ static tansu_status open_output(log_compaction *c, tansu_error *error) {
     if (c->buffer == NULL || c->unfinished == NULL)
         return error_memory(error);
     s->fd = l->calls->open(l->calls, c->unfinished, O_RDWR | O_CREAT | O_TRUNC, 0644);
-    return s->fd < 0 ? error_errno(error, c->unfinished, "open", errno) : TANSU_OK;
+    if (s->fd < 0)
+        return error_errno(error, c->unfinished, "open", errno);
+    return sealed_log(l) ? use_blocks(c, CODEC_NONE, error) : TANSU_OK;
 }
 
 tansu_status log_compact_begin(log *l, const uint32_t *numbers, uint32_t count,
@@ -162,46 +208,16 @@ void log_compact_cancel(log_compaction *c) {
 
 /* ---- Copying ---- */
 
-/* write_out -- bytes at an offset of the new file. */
-static tansu_status write_out(log_compaction *c, const uint8_t *bytes, uint64_t size,
-                              uint64_t offset, tansu_error *error) {
-    if (fs_write_all(c->l->calls, c->made->fd, bytes, size, offset) != 0)
-        return error_errno(error, c->unfinished, "write", errno);
-    return TANSU_OK;
-}
-
-/* flush -- writes what is buffered. */
-static tansu_status flush(log_compaction *c, tansu_error *error) {
-    tansu_status status = write_out(c, c->buffer, c->buffered, c->written - c->buffered, error);
-    if (status == TANSU_OK)
-        c->buffered = 0;
-    return status;
-}
-
-/* append -- appends bytes to the new file; a block_sink. */
-static tansu_status append(void *context, const void *bytes, uint64_t size, tansu_error *error) {
-    log_compaction *c = context;
-    tansu_status status = TANSU_OK;
-    if (c->buffered + size > OUT_BUFFER)
-        status = flush(c, error);
-    if (status == TANSU_OK && size > OUT_BUFFER) {
-        status = write_out(c, bytes, size, c->written, error);
-    } else if (status == TANSU_OK) {
-        memcpy(c->buffer + c->buffered, bytes, size);
-        c->buffered += size;
-    }
-    if (status == TANSU_OK)
-        c->written += size;
-    return status;
-}
-
 tansu_status log_compact_compress(log_compaction *c, enum codec codec,
                                   log_compaction_compresses compresses, void *context,
                                   tansu_error *error) {
-    c->blocks = block_writer_new(codec, c->l->crc_seed, append, c);
+    tansu_status status = TANSU_OK;
     if (c->blocks == NULL)
-        return error_memory(error);
-    c->written = COMPRESSED_BLOCKS;
+        status = use_blocks(c, codec, error);
+    else if (!block_writer_use(c->blocks, codec))
+        status = error_memory(error);
+    if (status != TANSU_OK)
+        return status;
     c->compresses = compresses;
     c->context = context;
     return TANSU_OK;
@@ -225,7 +241,7 @@ static tansu_status put_record(log_compaction *c, const uint8_t *bytes, tansu_er
     const record_header *record = (const record_header *)(const void *)bytes;
     if (c->blocks == NULL)
         return put(c, bytes, record->size, error);
-    bool wanted = c->compresses(c->context, record_collection(record));
+    bool wanted = c->compresses != NULL && c->compresses(c->context, record_collection(record));
     tansu_status status = block_writer_add(c->blocks, bytes, record->size, wanted, error);
     if (status == TANSU_OK)
         c->made->used += record->size;
@@ -362,11 +378,14 @@ static tansu_status sync_new_file(log_compaction *c, const segment_header *heade
                                   tansu_error *error) {
     log *l = c->l;
     compressed_header blocks;
-    tansu_status status =
-        c->blocks == NULL ? TANSU_OK : block_writer_finish(c->blocks, &blocks, error);
+    tansu_status status = TANSU_OK;
+    if (sealed_log(l))
+        status = block_writer_finish_sealed(c->blocks, header, error);
+    else if (c->blocks != NULL)
+        status = block_writer_finish(c->blocks, &blocks, error);
     if (status == TANSU_OK)
         status = flush(c, error);
-    if (status == TANSU_OK && c->blocks != NULL)
+    if (status == TANSU_OK && c->blocks != NULL && !sealed_log(l))
         status = write_out(c, (const uint8_t *)&blocks, sizeof blocks, SEGMENT_HEADER_SIZE, error);
     if (status == TANSU_OK)
         status = write_out(c, (const uint8_t *)header, sizeof *header, 0, error);
@@ -390,7 +409,8 @@ static tansu_status sync_new_file(log_compaction *c, const segment_header *heade
 tansu_status log_compact_finish(log_compaction *c, bool reduced, tansu_error *error) {
     log *l = c->l;
     segment *s = c->made;
-    uint16_t kind = c->blocks != NULL ? SEGMENT_COMPRESSED : SEGMENT_COMPACTED;
+    bool compressed = c->blocks != NULL && !sealed_log(l);
+    uint16_t kind = compressed ? SEGMENT_COMPRESSED : SEGMENT_COMPACTED;
     for (uint32_t i = 0; i < c->count; i++)
         reduced = reduced || c->run[i]->reduced;
     s->reduced = reduced;

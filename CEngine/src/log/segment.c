@@ -9,6 +9,7 @@
 #include "log/segment.h"
 
 #include "log/reserve.h"
+#include "log/sealed_segment.h"
 #include "util/array.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
@@ -45,7 +46,7 @@ char *segment_unfinished_path(const log *l, uint32_t number) {
 segment_header segment_header_fill(const log *l, uint32_t number, uint64_t first, uint64_t last,
                                    uint64_t end, uint16_t kind) {
     segment_header header = {.format = LOG_FORMAT,
-                             .kind = kind,
+                             .kind = sealed_log(l) ? kind | SEGMENT_SEALED : kind,
                              .number = number,
                              .base = first,
                              .last = last,
@@ -121,8 +122,7 @@ tansu_status segment_map(log *l, segment *s, bool writable, tansu_error *error) 
     return TANSU_OK;
 }
 
-/* segment_unmap -- takes the memory away. */
-static void segment_unmap(log *l, segment *s) {
+void segment_unmap(log *l, segment *s) {
     if (s->base == NULL)
         return;
     if (l->guarded)
@@ -153,14 +153,23 @@ void segment_close_file(log *l, segment *s) {
 }
 
 tansu_status segment_open_for_writing(log *l, segment *s, tansu_error *error) {
-    if (l->folder == NULL || l->read_only || s->last != 0)
+    if (l->folder == NULL || l->read_only || s->last != 0 || s->compressed != NULL)
         return TANSU_OK;
     char name[32];
     segment_name(s->number, name);
-    if (segment_descriptor(l, s) < 0)
+    segment *disk = segment_disk(s);
+    if (segment_descriptor(l, disk) < 0)
         return error_errno(error, name, "open", errno);
-    if (s->writable)
+    if (s->sealed != NULL) {
+        s->allocated = s->mapped;
+        s->writable = true;
+    }
+    if (disk->writable)
         return TANSU_OK;
+    if (s->sealed != NULL) {
+        segment_unmap(l, disk);
+        return segment_map(l, disk, true, error);
+    }
     segment old = *s;
     uint64_t most = s->allocated < l->segment_size ? l->segment_size : s->allocated;
     s->mapped = segment_map_size(most);
@@ -174,17 +183,21 @@ tansu_status segment_open_for_writing(log *l, segment *s, tansu_error *error) {
     return TANSU_OK;
 }
 
-tansu_status segment_replace_file(log *l, segment *s, int fd, tansu_error *error) {
-    segment old = *s;
-    s->fd = fd;
-    tansu_status status = segment_map(l, s, s == segment_head(l), error);
+tansu_status segment_replace_file(log *l, segment *s, int fd, uint64_t size, tansu_error *error) {
+    segment *disk = segment_disk(s), old = *disk;
+    disk->fd = fd;
+    bool writable = s == segment_head(l) && s->compressed == NULL;
+    tansu_status status = segment_map(l, disk, writable, error);
     if (status != TANSU_OK) {
-        s->fd = old.fd;
+        disk->fd = old.fd;
         return status;
     }
-    s->allocated = s->used;
-    s->populated = 0;
-    segment_publish(l, s);
+    disk->allocated = size;
+    disk->populated = 0;
+    if (s->compressed != NULL)
+        s->compressed->file = disk->base;
+    if (s->sealed == NULL)
+        segment_publish(l, s);
     segment_unmap(l, &old);
     segment_close_file(l, &old);
     return TANSU_OK;
@@ -201,6 +214,7 @@ void segment_close(log *l, segment *s) {
         __atomic_store_n(&entry->memory, NULL, __ATOMIC_RELEASE);
     }
     compressed_free(s->compressed);
+    sealed_free(l, s->sealed);
     segment_unmap(l, s);
     segment_close_file(l, s);
     free(s);
@@ -284,17 +298,24 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
             status = error_errno(error, path, "open", errno);
             goto fail;
         }
-        status = segment_grow(l, s, SEGMENT_HEADER_SIZE + size, error);
-        if (status != TANSU_OK)
-            goto fail_file;
-    } else {
-        s->allocated = s->mapped;
     }
-    status = segment_map(l, s, true, error);
+    segment_header header = segment_header_fill(l, s->number, first, 0, 0, SEGMENT_WRITTEN);
+    if (sealed_log(l)) {
+        status = sealed_new(l, s, &header, 0, true, error);
+        if (status == TANSU_OK)
+            status = sealed_reserve(l, s, size, error);
+    } else {
+        if (l->folder != NULL)
+            status = segment_grow(l, s, SEGMENT_HEADER_SIZE + size, error);
+        if (status == TANSU_OK)
+            status = segment_map(l, s, true, error);
+    }
     if (status != TANSU_OK)
         goto fail_file;
-    segment_header header = segment_header_fill(l, s->number, first, 0, 0, SEGMENT_WRITTEN);
-    memcpy(s->base, &header, sizeof header);
+    if (s->sealed != NULL || l->folder == NULL)
+        s->allocated = s->mapped;
+    s->writable = true;
+    memcpy(segment_disk(s)->base, &header, sizeof header);
     s->used = SEGMENT_HEADER_SIZE;
     if (l->folder != NULL && l->calls->sync_folder(l->calls, l->folder) != 0) {
         status = error_errno(error, l->folder, "sync", errno);
@@ -327,14 +348,17 @@ static bool header_valid(const log *l, const segment_header *header, uint32_t nu
         return false;
     if (header->format != LOG_FORMAT)
         return true; /* nothing more is known of it */
-    if (header->kind == SEGMENT_WRITTEN)
+    bool sealed = (header->kind & SEGMENT_SEALED) != 0;
+    if (sealed != sealed_log(l))
+        return false;
+    if ((header->kind & (uint16_t)~SEGMENT_SEALED) == SEGMENT_WRITTEN)
         return header->last == 0 && header->end == 0;
-    if (segment_kind_of(header) == SEGMENT_COMPRESSED)
+    if (segment_kind_of(header) == SEGMENT_COMPRESSED && !sealed)
         size = UINT32_MAX;
     else if (segment_kind_of(header) != SEGMENT_COMPACTED)
         return false;
     return header->last >= header->base && header->end >= SEGMENT_HEADER_SIZE &&
-           header->end % 8 == 0 && header->end <= size;
+           header->end % 8 == 0 && header->end <= (sealed ? UINT32_MAX : size);
 }
 
 bool segment_header_valid(const log *l, uint32_t number) {
@@ -349,27 +373,100 @@ bool segment_header_valid(const log *l, uint32_t number) {
     return got < 0 || (got == (ssize_t)sizeof header && header.crc == header_crc(&header));
 }
 
+/* segment_no_table -- the error for a compacted segment without its table. */
+static tansu_status segment_no_table(const segment *s, tansu_error *error) {
+    char name[32];
+    segment_name(s->number, name);
+    return error_at(error, TANSU_E_CORRUPT, name, 0,
+                    "The table of the encrypted segment \"%s\" is corrupt or missing; restore a "
+                    "backup or salvage what is readable with \"tansu repair\"",
+                    name);
+}
+
+compressed_segment *segment_blocks(log *l, const segment *s) {
+    compressed_segment *blocks = calloc(1, sizeof *blocks);
+    if (blocks == NULL)
+        return NULL;
+    *blocks = (compressed_segment){.calls = l->calls,
+                                   .cache = &l->blocks,
+                                   .number = s->number,
+                                   .crc_seed = l->crc_seed,
+                                   .keys = sealed_log(l) ? l->keys : NULL,
+                                   .file = s->base};
+    segment_name(s->number, blocks->name);
+    return blocks;
+}
+
 tansu_status segment_open_blocks(log *l, segment *s, const segment_header *header,
                                  tansu_error *error) {
-    s->compressed = calloc(1, sizeof *s->compressed);
+    bool there = true;
+    if (sealed_log(l)) {
+        tansu_status status = sealed_open(l, s, header, &there, error);
+        return status != TANSU_OK || there ? status : segment_no_table(s, error);
+    }
+    s->compressed = segment_blocks(l, s);
     if (s->compressed == NULL)
         return error_memory(error);
-    *s->compressed = (compressed_segment){.calls = l->calls,
-                                          .cache = &l->blocks,
-                                          .number = s->number,
-                                          .crc_seed = l->crc_seed,
-                                          .file = s->base,
-                                          .end = header->end};
-    segment_name(s->number, s->compressed->name);
+    s->compressed->end = header->end;
+    s->compressed->codec = CODEC_LZ4;
     return compressed_open(s->compressed, s->fd, s->allocated, error);
+}
+
+segment_header segment_header_plain(const segment_header *header) {
+    segment_header plain = *header;
+    uint16_t kind =
+        segment_kind_of(header) == SEGMENT_WRITTEN ? SEGMENT_WRITTEN : SEGMENT_COMPACTED;
+    plain.kind = kind | (header->kind & SEGMENT_REDUCED);
+    plain.crc = header_crc(&plain);
+    return plain;
 }
 
 segment_header segment_image_header(const compressed_segment *s) {
     segment_header header;
     memcpy(&header, s->file, sizeof header);
-    header.kind = SEGMENT_COMPACTED | (header.kind & SEGMENT_REDUCED);
-    header.crc = header_crc(&header);
-    return header;
+    return segment_header_plain(&header);
+}
+
+/* open_plain -- maps the file of a segment that is being opened. */
+static tansu_status open_plain(log *l, segment *s, const segment_header *header, bool continues,
+                               tansu_error *error) {
+    /* One that another process writes grows (log/follow/follow.h). */
+    bool writable = continues && !l->read_only && s->last == 0;
+    bool grows = (writable || l->concurrent) && s->last == 0 && s->allocated < l->segment_size;
+    s->mapped = segment_map_size(grows ? l->segment_size : s->allocated);
+    s->used = s->last != 0 ? header->end : s->allocated;
+    tansu_status status = segment_map(l, s, writable, error);
+    return status == TANSU_OK && segment_kind_of(header) == SEGMENT_COMPRESSED
+               ? segment_open_blocks(l, s, header, error)
+               : status;
+}
+
+/* open_sealed -- the same in an encrypted database. One whose end is not known is read into memory as
+ * far as it is valid. */
+static tansu_status open_sealed(log *l, segment *s, const segment_header *header, bool continues,
+                                tansu_error *error) {
+    uint64_t size = s->allocated;
+    bool there = false;
+    tansu_status status = TANSU_OK;
+    if (s->last != 0 || !l->concurrent || !continues) {
+        s->mapped = segment_map_size(size);
+        status = segment_map(l, s, false, error);
+        if (status == TANSU_OK)
+            status = sealed_open(l, s, header, &there, error);
+        if (status == TANSU_OK && s->last != 0 && (!there || s->used != header->end))
+            status = segment_no_table(s, error);
+        if (status != TANSU_OK || there)
+            return status;
+        segment_unmap(l, s);
+    }
+    s->mapped = segment_map_size(size > l->segment_size ? size : l->segment_size);
+    status = sealed_new(l, s, header, size, continues && !l->read_only, error);
+    if (status == TANSU_OK)
+        status = sealed_load(l, s, error);
+    if (status == TANSU_OK && !l->concurrent)
+        status = sealed_load_later(l, s, error);
+    s->used = s->allocated;
+    return status;
 }
 
 tansu_status segment_open(log *l, uint32_t number, bool continues, segment **result,
@@ -417,20 +514,14 @@ tansu_status segment_open(log *l, uint32_t number, bool continues, segment **res
     s->first = header.base;
     s->last = header.last;
     s->reduced = (header.kind & SEGMENT_REDUCED) != 0;
-    /* One that another process writes grows (log/follow/follow.h). */
-    bool writable = continues && !l->read_only && s->last == 0;
-    bool grows = (writable || l->concurrent) && s->last == 0 && s->allocated < l->segment_size;
-    s->mapped = segment_map_size(grows ? l->segment_size : s->allocated);
-    status = segment_map(l, s, writable, error);
-    if (status == TANSU_OK && segment_kind_of(&header) == SEGMENT_COMPRESSED)
-        status = segment_open_blocks(l, s, &header, error);
+    status = sealed_log(l) ? open_sealed(l, s, &header, continues, error)
+                           : open_plain(l, s, &header, continues, error);
     if (status != TANSU_OK)
         goto fail;
     /* The file of one that another process writes stays open, to tell its size when it has no name
      * any more. */
     if (!l->concurrent || s->last != 0)
-        segment_close_file(l, s);
-    s->used = s->last != 0 ? header.end : s->allocated;
+        segment_close_file(l, segment_disk(s));
     status = segment_table(l, number, error);
     if (status != TANSU_OK)
         goto fail;
@@ -461,8 +552,9 @@ tansu_status segment_remove_last(log *l, tansu_error *error) {
 /* Less space after the last commit of a sealed segment is not worth a call. */
 #define TRIM_LEAST ((uint64_t)1024 * 1024)
 
-void segment_trim(log *l, segment *s) {
-    if (l->folder == NULL || s->last != 0 || s->used + TRIM_LEAST > s->allocated)
+/* trim -- gives back the disk space after the last commit. */
+static void trim(log *l, segment *s) {
+    if (s->used + TRIM_LEAST > s->allocated)
         return;
     pthread_mutex_lock(&l->mutex);
     /* A round of syncing uses the descriptor, and compares the sizes. */
@@ -474,6 +566,17 @@ void segment_trim(log *l, segment *s) {
     if (!open)
         segment_close_file(l, s);
     pthread_mutex_unlock(&l->mutex);
+}
+
+void segment_seal(log *l, segment *s) {
+    if (l->folder == NULL || s->last != 0 || s->compressed != NULL)
+        return;
+    if (s->sealed == NULL && !l->read_only)
+        trim(l, s);
+    if (s->sealed != NULL && !l->read_only)
+        sealed_end(l, s);
+    if (s->sealed != NULL)
+        sealed_to_blocks(l, s);
 }
 
 /* ---- Allocating disk space to a segment's file, and populating its pages ---- */

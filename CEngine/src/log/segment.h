@@ -30,7 +30,7 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
 
 /* segment_open -- maps what is there of an existing segment file for reading, and makes it known to
  * readers. `continues`: it is the last and will probably be written on, so that it is mapped for
- * writing at once, unless it is compacted. */
+ * writing at once, unless it is compacted; or another process writes it. */
 tansu_status segment_open(log *l, uint32_t number, bool continues, segment **result,
                           tansu_error *error);
 
@@ -38,6 +38,13 @@ tansu_status segment_open(log *l, uint32_t number, bool continues, segment **res
  * Errors: CORRUPT, IO, MEMORY, UNSUPPORTED, VERSION. */
 tansu_status segment_open_blocks(log *l, segment *s, const segment_header *header,
                                  tansu_error *error);
+
+/* segment_blocks -- what reads a segment by its blocks, which the caller opens; NULL when memory is
+ * exhausted. */
+compressed_segment *segment_blocks(log *l, const segment *s);
+
+/* segment_header_plain -- the header of a segment's image, of that of its file. */
+segment_header segment_header_plain(const segment_header *header);
 
 /* segment_image_header -- what a compressed segment's image begins with. */
 segment_header segment_image_header(const compressed_segment *s);
@@ -50,10 +57,10 @@ bool segment_header_valid(const log *l, uint32_t number);
  * that were read fault again. Errors: IO, MEMORY. */
 tansu_status segment_open_for_writing(log *l, segment *s, tansu_error *error);
 
-/* segment_replace_file -- replaces the segment's file with another open one, which contains the
- * same frames and nothing after them. Before any reader. Errors: IO, MEMORY (the descriptor is
- * still the caller's). */
-tansu_status segment_replace_file(log *l, segment *s, int fd, tansu_error *error);
+/* segment_replace_file -- replaces the segment's file with another open one, which has the same first
+ * `size` bytes, with all frames, and nothing after them. Before any reader. Errors: IO, MEMORY (the
+ * descriptor is still the caller's). */
+tansu_status segment_replace_file(log *l, segment *s, int fd, uint64_t size, tansu_error *error);
 
 /* segment_descriptor -- opens the segment's file if it is not open; -1 with errno. */
 int segment_descriptor(log *l, segment *s);
@@ -64,6 +71,9 @@ void segment_close_file(log *l, segment *s);
 
 /* segment_map -- maps the segment's open file, or memory, and guards it. Errors: IO, MEMORY. */
 tansu_status segment_map(log *l, segment *s, bool writable, tansu_error *error);
+
+/* segment_unmap -- takes the memory away, if there is any. */
+void segment_unmap(log *l, segment *s);
 
 /* segment_grow -- ensures that the bytes up to `end` have disk space. Errors: FULL, IO. */
 tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error);
@@ -78,10 +88,10 @@ uint64_t segment_map_size(uint64_t size);
  * in. Errors: IO (somebody has cut the file). */
 tansu_status segment_populate(log *l, segment *s, uint64_t end, tansu_error *error);
 
-/* segment_trim -- gives back the disk space after the last commit of a segment that is not the head
- * any more: a large frame that was continued in the next one, or never ended, may have taken
- * much. */
-void segment_trim(log *l, segment *s);
+/* segment_seal -- what is due to a segment that is not the head any more. The disk space after its
+ * last commit is given back: a large frame that was continued in the next one, or never ended, may
+ * have taken much. In an encrypted database it is read by blocks from now on. */
+void segment_seal(log *l, segment *s);
 
 /* segment_not_cut -- whether the segment's open file is, as far as is known, not shorter than its
  * allocated size. */
@@ -116,7 +126,12 @@ segment *segment_get(const log *l, uint32_t number);
 /* segment_index -- its index in the list of the active ones, or UINT32_MAX. */
 uint32_t segment_index(const log *l, uint32_t number);
 
-/* segment_bytes -- its frames in memory; NULL when they are compressed (log/segment_reader.h). */
+/* segment_compressed -- whether it was written to be compressed. */
+static inline bool segment_compressed(const segment *s) {
+    return s->compressed != NULL && s->compressed->codec != CODEC_NONE;
+}
+
+/* segment_bytes -- its frames in memory; NULL when it is read by blocks (log/segment_reader.h). */
 static inline const uint8_t *segment_bytes(const segment *s) {
     return s->compressed != NULL ? NULL : s->base;
 }

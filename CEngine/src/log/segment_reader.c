@@ -4,7 +4,7 @@
 #include "log/segment_reader.h"
 
 #include "log/scan.h"
-#include "log/segment.h"
+#include "log/sealed_segment.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -36,10 +36,14 @@ tansu_status reader_open(log_reader *r, log *l, uint32_t number, const uint8_t *
     r->l = l;
     r->number = number;
     r->end = end;
-    r->compressed = log_compressed_of(l, number);
+    uint64_t room;
+    const uint8_t *memory = log_memory(log_entry(l, number), &room);
+    r->compressed = log_compressed(memory);
     r->start = 0;
-    bool in_memory = l->folder == NULL || l->concurrent;
-    r->mapped = in_memory && r->compressed == NULL ? mapped : NULL;
+    /* The form of a segment of an encrypted database may have changed. */
+    bool image = sealed_log(l) && r->compressed == NULL;
+    bool in_memory = l->folder == NULL || l->concurrent || image;
+    r->mapped = !in_memory || r->compressed != NULL ? NULL : image ? memory : mapped;
     if (in_memory)
         return TANSU_OK;
     char *path = segment_file(l->folder, number);
@@ -205,8 +209,11 @@ static tansu_status decompress(const log *l, const compressed_segment *s, bool l
 
 tansu_status image_open(log *l, uint32_t number, const uint8_t *mapped, bool lenient,
                         segment_image *image, tansu_error *error) {
-    const compressed_segment *s = log_compressed_of(l, number);
-    *image = (segment_image){.bytes = mapped};
+    uint64_t room;
+    const uint8_t *memory = log_memory(log_entry(l, number), &room);
+    const compressed_segment *s = log_compressed(memory);
+    /* That of a segment of an encrypted database may have come into memory meanwhile. */
+    *image = (segment_image){.bytes = sealed_log(l) && s == NULL ? memory : mapped};
     if (s == NULL)
         return TANSU_OK;
     image->owned = malloc((size_t)s->end);

@@ -4,6 +4,7 @@
 #include "log/set_aside.h"
 
 #include "log/scan.h"
+#include "log/sealed_segment.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -74,7 +75,7 @@ tansu_status set_aside_move(log *l, uint32_t number, tansu_error *error) {
     return status;
 }
 
-/* copy_to -- the bytes of a segment into a new file. */
+/* copy_to -- the bytes of a segment's file into a new one. */
 static tansu_status copy_to(const log *l, const segment *s, const char *path, tansu_error *error) {
     uint8_t *step = malloc(COPY_STEP);
     int fd = step == NULL ? -1 : l->calls->open(l->calls, path, O_RDWR | O_CREAT | O_TRUNC, 0644);
@@ -98,7 +99,7 @@ static tansu_status copy_to(const log *l, const segment *s, const char *path, ta
     return status;
 }
 
-tansu_status set_aside_copy(log *l, const segment *s, uint64_t offset, tansu_error *error) {
+tansu_status set_aside_copy(log *l, segment *s, uint64_t offset, tansu_error *error) {
     if (scan_find(l->crc_seed, s->base, s->allocated, offset, 0) >= s->allocated)
         return TANSU_OK;
     char *part = fs_join(l->set_aside_folder, PART_NAME), *to = NULL;
@@ -106,7 +107,7 @@ tansu_status set_aside_copy(log *l, const segment *s, uint64_t offset, tansu_err
     if (status == TANSU_OK)
         status = free_path(l, s->number, &to, error);
     if (status == TANSU_OK)
-        status = copy_to(l, s, part, error);
+        status = copy_to(l, segment_disk(s), part, error);
     if (status == TANSU_OK && l->calls->rename(l->calls, part, to) != 0) {
         status = error_errno(error, part, "rename", errno);
         l->calls->unlink(l->calls, part);
@@ -131,6 +132,26 @@ static bool any_proves(const log *l, const uint8_t *bytes, uint64_t size, uint64
     return false;
 }
 
+/* inspect_sealed -- any_proves() of what can be decrypted of the open file of an encrypted one, which
+ * is closed. */
+static tansu_status inspect_sealed(log *l, uint32_t number, int *fd, uint64_t size,
+                                   uint64_t expected, bool *proves, tansu_error *error) {
+    segment s = {.number = number, .fd = *fd, .mapped = l->segment_size};
+    segment_header none = {0};
+    if (s.mapped < size)
+        s.mapped = size;
+    s.mapped = segment_map_size(s.mapped);
+    tansu_status status = sealed_new(l, &s, &none, size, false, error);
+    if (status != TANSU_OK)
+        return status;
+    *fd = -1;
+    status = sealed_load_later(l, &s, error);
+    *proves = status == TANSU_OK && any_proves(l, s.base, s.allocated, expected);
+    sealed_free(l, s.sealed);
+    segment_unmap(l, &s);
+    return status;
+}
+
 tansu_status headerless_inspect(log *l, uint32_t number, uint64_t expected,
                                 headerless_content *content, tansu_error *error) {
     *content = (headerless_content){0};
@@ -148,9 +169,12 @@ tansu_status headerless_inspect(log *l, uint32_t number, uint64_t expected,
             status = error_errno(error, path, "map", errno);
         } else {
             content->holds = bytes_not_zero(bytes, size, SEGMENT_HEADER_SIZE);
-            content->damaged = content->holds && any_proves(l, bytes, size, expected);
+            content->damaged =
+                content->holds && !sealed_log(l) && any_proves(l, bytes, size, expected);
             l->calls->unmap(bytes, size);
         }
+        if (status == TANSU_OK && content->holds && sealed_log(l))
+            status = inspect_sealed(l, number, &fd, size, expected, &content->damaged, error);
     }
     if (fd >= 0)
         l->calls->close(fd);

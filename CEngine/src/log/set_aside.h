@@ -16,7 +16,7 @@ tansu_status set_aside_move(log *l, uint32_t number, tansu_error *error);
 
 /* set_aside_copy -- puts a copy of a segment's file into the folder, synced, if a valid frame lies
  * after `offset`. Errors: IO, FULL, MEMORY. */
-tansu_status set_aside_copy(log *l, const segment *s, uint64_t offset, tansu_error *error);
+tansu_status set_aside_copy(log *l, segment *s, uint64_t offset, tansu_error *error);
 
 /* What lies in a segment whose header is not whole. */
 typedef struct headerless_content {

@@ -4,6 +4,7 @@
 #include "log/tail.h"
 
 #include "log/scan.h"
+#include "log/sealed_segment.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
 
@@ -256,30 +257,38 @@ void log_clear_marks(log *l) {
 
 #define STEP ((size_t)256 * 1024)
 
+/* file_end -- up to where a segment's file has what is to be on the disk. */
+static uint64_t file_end(segment *s) {
+    return s->compressed != NULL ? s->allocated : segment_disk(s)->used;
+}
+
 /* rewrite -- writes the bytes from an offset on to where they are, which makes their pages dirty
  * again. */
 static tansu_status rewrite(log *l, segment *s, uint64_t offset, uint8_t *step,
                             tansu_error *error) {
     char name[32];
     int number = 0;
-    for (uint64_t at = offset; number == 0 && at < s->used; at += STEP) {
-        size_t size = s->used - at < STEP ? (size_t)(s->used - at) : STEP;
-        memcpy(step, s->base + at, size); /* a page is never written from itself */
-        if (fs_write_all(l->calls, s->fd, step, size, at) != 0)
+    const segment *disk = segment_disk(s);
+    uint64_t end = file_end(s);
+    for (uint64_t at = offset; number == 0 && at < end; at += STEP) {
+        size_t size = end - at < STEP ? (size_t)(end - at) : STEP;
+        memcpy(step, disk->base + at, size); /* a page is never written from itself */
+        if (fs_write_all(l->calls, disk->fd, step, size, at) != 0)
             number = errno;
     }
-    if (number == 0 && l->calls->sync(s->fd, s->base, s->mapped) != 0)
+    if (number == 0 && l->calls->sync(disk->fd, disk->base, disk->mapped) != 0)
         number = errno == 0 ? EIO : errno;
     segment_name(s->number, name);
     return number == 0 ? TANSU_OK : error_errno(error, name, "sync", number);
 }
 
 /* copy_bytes -- copies a segment into another file, by calls that report read errors. */
-static int copy_bytes(const log *l, const segment *s, int fd, uint8_t *step) {
-    for (uint64_t at = 0; at < s->used;) {
-        size_t size = s->used - at < STEP ? (size_t)(s->used - at) : STEP;
+static int copy_bytes(const log *l, segment *s, int fd, uint8_t *step) {
+    uint64_t end = file_end(s);
+    for (uint64_t at = 0; at < end;) {
+        size_t size = end - at < STEP ? (size_t)(end - at) : STEP;
         errno = 0;
-        ssize_t got = l->calls->read(s->fd, step, size, (off_t)at);
+        ssize_t got = l->calls->read(segment_disk(s)->fd, step, size, (off_t)at);
         if (got <= 0 || fs_write_all(l->calls, fd, step, (size_t)got, at) != 0)
             return errno == 0 ? EIO : errno;
         at += (uint64_t)got;
@@ -304,7 +313,7 @@ static tansu_status renew(log *l, segment *s, uint8_t *step, tansu_error *error)
     if (status != TANSU_OK && fd >= 0)
         l->calls->unlink(l->calls, fresh);
     if (status == TANSU_OK) {
-        status = segment_replace_file(l, s, fd, error);
+        status = segment_replace_file(l, s, fd, file_end(s), error);
         fd = status == TANSU_OK ? -1 : fd;
         if (status == TANSU_OK && l->calls->sync_folder(l->calls, l->folder) != 0)
             status = error_errno(error, l->folder, "sync", errno);
@@ -321,14 +330,14 @@ static tansu_status renew(log *l, segment *s, uint8_t *step, tansu_error *error)
 static tansu_status flush_segment(log *l, segment *s, uint64_t offset, uint8_t *step,
                                   tansu_error *error) {
     bool into_new_file = l->found.failed;
-    if (segment_descriptor(l, s) < 0)
+    if (segment_descriptor(l, segment_disk(s)) < 0)
         return error_errno(error, l->folder, "open", errno);
     tansu_status status =
         into_new_file ? renew(l, s, step, error) : rewrite(l, s, offset, step, error);
     if (status != TANSU_OK && status != TANSU_E_MEMORY)
         status = into_new_file ? rewrite(l, s, offset, step, error) : renew(l, s, step, error);
     if (s != segment_head(l))
-        segment_close_file(l, s);
+        segment_close_file(l, segment_disk(s));
     return status;
 }
 
@@ -356,8 +365,11 @@ tansu_status tail_flush(log *l, uint64_t synced, uint32_t number, uint64_t offse
         uint64_t from = 0; /* with the header */
         if (s->last != 0)
             continue; /* compacted ones have their names when they are on the disk */
-        /* Of what lies before the location where the scan began the frames are not known. */
-        if (i == first && i == scanned && synced + 1 >= due)
+        /* Of what lies before the location where the scan began the frames are not known, and of an
+         * encrypted one their place in the file. */
+        if (sealed_log(l))
+            from = 0;
+        else if (i == first && i == scanned && synced + 1 >= due)
             from = offset_after(s, offset, due, synced);
         else if (i == first && scanned != UINT32_MAX && i > scanned)
             from = offset_after(s, SEGMENT_HEADER_SIZE, s->first, synced);

@@ -49,6 +49,8 @@ static uint8_t *drop(block_cache *cache, size_t index) {
     block_slot *slot = cache->loaded[index];
     uint8_t *bytes = slot->bytes;
     slot->bytes = NULL;
+    if (cache->secret)
+        crypt_wipe(bytes, slot->size);
     cache->bytes -= slot->size;
     cache->loaded[index] = cache->loaded[--cache->count];
     return bytes;
@@ -94,6 +96,8 @@ const uint8_t *block_add(block_cache *cache, block_slot *slot, uint8_t *bytes, u
     pthread_mutex_unlock(&cache->mutex);
     while (n > 0)
         free(evicted[--n]);
+    if (there != bytes && cache->secret)
+        crypt_wipe(bytes, size);
     if (there != bytes)
         free(bytes);
     return there;

@@ -59,6 +59,7 @@ static tansu_status header_read(const compressed_segment *s, int fd, uint64_t si
 /* table_valid -- whether the entries rise within the image and the file, in steps that blocks can
  * have: so no block takes much more memory than the file has bytes of it. */
 static bool table_valid(const compressed_segment *s) {
+    uint64_t begin = s->keys != NULL ? SEALED_BLOCKS : COMPRESSED_BLOCKS;
     for (uint32_t i = 0; i < s->count; i++)
         if (s->table[i + 1].offset <= s->table[i].offset ||
             s->table[i + 1].position <= s->table[i].position ||
@@ -67,33 +68,44 @@ static bool table_valid(const compressed_segment *s) {
                              compressed_stored(s, i) - BLOCK_HEADER_SIZE))
             return false;
     return s->table[0].offset == IMAGE_BLOCKS &&
-           (s->count == 0 || (uint64_t)s->table[0].position * 8 == COMPRESSED_BLOCKS);
+           (s->count == 0 || (uint64_t)s->table[0].position * 8 == begin);
 }
 
-/* table_read -- the table, and the index of it. */
-static tansu_status table_read(compressed_segment *s, int fd, const compressed_header *header,
-                               tansu_error *error) {
-    uint64_t size = (uint64_t)s->count * sizeof *s->table, units = s->end / BLOCK_BYTES + 1;
-    s->table = malloc(size + sizeof *s->table);
+/* table_index -- the index of a table of `s->count` entries, to which it adds the end; *valid: they
+ * can be those of the segment. Errors: MEMORY. */
+static tansu_status table_index(compressed_segment *s, uint64_t end, bool *valid,
+                                tansu_error *error) {
+    uint64_t units = s->end / BLOCK_BYTES + 1;
+    s->table[s->count] = (block_entry){.offset = (uint32_t)s->end, .position = (uint32_t)(end / 8)};
+    *valid = table_valid(s);
     s->first = malloc(units * sizeof *s->first);
     s->slots = calloc((size_t)s->count + 1, sizeof *s->slots);
-    if (s->table == NULL || s->first == NULL || s->slots == NULL)
+    if (s->first == NULL || s->slots == NULL)
         return error_memory(error);
-    tansu_status status = read_part(s, fd, s->table, size, header->table, error);
-    if (status != TANSU_OK)
-        return status;
-    s->table[s->count] =
-        (block_entry){.offset = (uint32_t)s->end, .position = (uint32_t)(header->table / 8)};
-    if (header->table_crc != checksum(s->crc_seed, (const uint8_t *)s->table, size) ||
-        !table_valid(s))
-        return corrupt(s, header->table, error);
     uint32_t block = 0;
-    for (uint64_t i = 0; i < units; i++) {
+    for (uint64_t i = 0; *valid && i < units; i++) {
         while (block + 1 < s->count && s->table[block + 1].offset <= i * BLOCK_BYTES)
             block++;
         s->first[i] = block;
     }
     return TANSU_OK;
+}
+
+/* table_read -- the table, and the index of it. */
+static tansu_status table_read(compressed_segment *s, int fd, const compressed_header *header,
+                               tansu_error *error) {
+    uint64_t size = (uint64_t)s->count * sizeof *s->table;
+    bool valid;
+    s->table = malloc(size + sizeof *s->table);
+    if (s->table == NULL)
+        return error_memory(error);
+    tansu_status status = read_part(s, fd, s->table, size, header->table, error);
+    if (status != TANSU_OK)
+        return status;
+    if (header->table_crc != checksum(s->crc_seed, (const uint8_t *)s->table, size))
+        return corrupt(s, header->table, error);
+    status = table_index(s, header->table, &valid, error);
+    return status == TANSU_OK && !valid ? corrupt(s, header->table, error) : status;
 }
 
 tansu_status compressed_open(compressed_segment *s, int fd, uint64_t size, tansu_error *error) {
@@ -104,6 +116,83 @@ tansu_status compressed_open(compressed_segment *s, int fd, uint64_t size, tansu
     s->size = header.table;
     s->count = header.count;
     return table_read(s, fd, &header, error);
+}
+
+/* read_table_block -- the block of the table that a file ends with, decrypted, in new memory; NULL
+ * when it does not end with one. Errors: IO, MEMORY. */
+static tansu_status read_table_block(const compressed_segment *s, int fd, uint64_t size,
+                                     uint64_t *position, uint8_t **table, uint32_t *table_size,
+                                     tansu_error *error) {
+    sealed_trailer trailer;
+    *table = NULL;
+    if (size < SEALED_BLOCKS + SEALED_HEADER_SIZE + sizeof trailer)
+        return TANSU_OK;
+    uint64_t end = size - sizeof trailer;
+    tansu_status status = read_part(s, fd, &trailer, sizeof trailer, end, error);
+    if (status != TANSU_OK ||
+        memcmp(trailer.magic, SEALED_TRAILER_MAGIC, sizeof trailer.magic) != 0 ||
+        trailer.table < SEALED_BLOCKS || trailer.table % 8 != 0 || trailer.table >= end ||
+        end - trailer.table < SEALED_HEADER_SIZE)
+        return status;
+    sealed_header header;
+    uint8_t *block = malloc((size_t)(end - trailer.table));
+    if (block == NULL)
+        return error_memory(error);
+    status = read_part(s, fd, block, end - trailer.table, trailer.table, error);
+    if (status == TANSU_OK && sealed_header_at(block, end - trailer.table, 0, &header) &&
+        header.codec == SEALED_TABLE && sealed_size(header.stored) == end - trailer.table &&
+        header.size >= sizeof(sealed_table)) {
+        *table = malloc(header.size);
+        status = *table == NULL ? TANSU_E_MEMORY
+                                : sealed_block_open(s->keys, s->number, &header, block, *table);
+        if (status == TANSU_E_MEMORY)
+            error_memory(error);
+        if (status != TANSU_OK) {
+            free(*table);
+            *table = NULL;
+        }
+        status = status == TANSU_E_CORRUPT ? TANSU_OK : status; /* no table of this segment */
+        *position = trailer.table;
+        *table_size = header.size;
+    }
+    free(block);
+    return status;
+}
+
+tansu_status compressed_open_sealed(compressed_segment *s, int fd, uint64_t size,
+                                    const void *header, bool *there, tansu_error *error) {
+    uint8_t *bytes;
+    uint32_t bytes_size = 0;
+    uint64_t position = 0;
+    *there = false;
+    tansu_status status = read_table_block(s, fd, size, &position, &bytes, &bytes_size, error);
+    if (status != TANSU_OK || bytes == NULL)
+        return status;
+    sealed_table table;
+    memcpy(&table, bytes, sizeof table);
+    uint64_t entries = (bytes_size - sizeof table) / sizeof *s->table;
+    if (memcmp(table.header, header, sizeof table.header) == 0 && table.count == entries &&
+        table.end >= IMAGE_BLOCKS) {
+        s->size = position;
+        s->end = table.end;
+        s->count = table.count;
+        s->codec = (enum codec)table.codec;
+        s->table = malloc(((size_t)entries + 1) * sizeof *s->table);
+        if (s->table != NULL)
+            memcpy(s->table, bytes + sizeof table, (size_t)entries * sizeof *s->table);
+        status = s->table == NULL ? error_memory(error) : table_index(s, position, there, error);
+    }
+    free(bytes);
+    return status;
+}
+
+tansu_status compressed_take_table(compressed_segment *s, block_entry *entries, uint32_t count,
+                                   uint64_t position, tansu_error *error) {
+    bool valid;
+    s->table = entries;
+    s->count = count;
+    s->size = position;
+    return table_index(s, position, &valid, error);
 }
 
 void compressed_free(compressed_segment *s) {
@@ -138,8 +227,26 @@ const block_header *block_valid(uint32_t crc_seed, const uint8_t *bytes, uint64_
     return crc == header->crc ? header : NULL;
 }
 
+/* decode_group -- compressed_decode() of sealed blocks, which follow each other. */
+static bool decode_group(const compressed_segment *s, uint32_t group, const uint8_t *stored,
+                         uint8_t *out) {
+    uint64_t size = compressed_stored(s, group), wanted = compressed_size(s, group), done = 0;
+    for (uint64_t at = 0; done < wanted;) {
+        sealed_header header;
+        if (!sealed_header_at(stored, size, at, &header) || header.codec == SEALED_TABLE ||
+            header.offset != s->table[group].offset + done || header.size > wanted - done ||
+            sealed_block_open(s->keys, s->number, &header, stored + at, out + done) != TANSU_OK)
+            return false;
+        done += header.size;
+        at += sealed_size(header.stored);
+    }
+    return true;
+}
+
 bool compressed_decode(const compressed_segment *s, uint32_t block, const uint8_t *stored,
                        bool checked, uint8_t *out) {
+    if (s->keys != NULL)
+        return decode_group(s, block, stored, out);
     uint64_t size = compressed_stored(s, block);
     const block_header *header =
         checked ? block_header_at(stored, size, 0) : block_valid(s->crc_seed, stored, size, 0);

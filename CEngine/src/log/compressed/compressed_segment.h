@@ -12,6 +12,7 @@
 
 #include "log/compressed/codec.h"
 #include "log/compressed/compressed_format.h"
+#include "log/compressed/sealed_block.h"
 #include "tansu.h"
 #include "util/aligned_u64.h"
 #include "util/fs.h"
@@ -46,6 +47,7 @@ typedef struct block_slot {
 typedef struct block_cache {
     pthread_mutex_t mutex;
     uint64_t limit; /* bytes */
+    bool secret;    /* blocks are wiped */
     uint64_t bytes; /* the following are guarded by the mutex */
     block_slot **loaded;
     size_t count, capacity, hand;
@@ -89,6 +91,8 @@ typedef struct compressed_segment {
     char name[32]; /* of the file */
     uint32_t number;
     uint32_t crc_seed;
+    keyring *keys;       /* of sealed blocks; otherwise NULL */
+    enum codec codec;    /* it was written with */
     const uint8_t *file; /* mapped */
     uint64_t size;       /* of its blocks: where the table begins */
     uint64_t end;        /* of the image */
@@ -119,6 +123,18 @@ void log_pins_release(log_pins *pins);
  * cache, name, number, crc_seed, file and end are set. Errors: CORRUPT, UNSUPPORTED (a codec
  * that this build lacks), IO, MEMORY; what *s has is for compressed_free() in any case. */
 tansu_status compressed_open(compressed_segment *s, int fd, uint64_t size, tansu_error *error);
+
+/* compressed_open_sealed -- the same of a segment with sealed blocks, of which keys is set too;
+ * `header` is what its file begins with. s->end is set. *there: the file ends with a table that is
+ * this segment's. Errors: IO, MEMORY, UNSUPPORTED. */
+tansu_status compressed_open_sealed(compressed_segment *s, int fd, uint64_t size,
+                                    const void *header, bool *there, tansu_error *error);
+
+/* compressed_take_table -- gives a segment with sealed blocks, up to `position` of the file and
+ * s->end of the image, the entries of its groups, and room for one more, in memory that it frees.
+ * Errors: MEMORY. */
+tansu_status compressed_take_table(compressed_segment *s, block_entry *entries, uint32_t count,
+                                   uint64_t position, tansu_error *error);
 
 /* compressed_free -- frees it, too; fine on NULL. Nobody has a block of it pinned. */
 void compressed_free(compressed_segment *s);
@@ -181,6 +197,14 @@ typedef tansu_status (*block_sink)(void *context, const void *bytes, uint64_t si
 block_writer *block_writer_new(enum codec codec, uint32_t crc_seed, block_sink sink, void *context);
 void block_writer_free(block_writer *w);
 
+/* block_writer_use -- compresses with another codec from now on. false: memory is exhausted. */
+bool block_writer_use(block_writer *w, enum codec codec);
+
+/* block_writer_seal -- makes it write the sealed blocks of a segment, from the beginning on. Errors:
+ * IO, MEMORY. */
+tansu_status block_writer_seal(block_writer *w, keyring *keys, uint32_t segment,
+                               tansu_error *error);
+
 /* block_writer_add -- the next bytes of the image, which stay in one block: a record, or the header
  * of a frame. A block is compressed if at least half of it is `wanted` to be. Errors: MEMORY, and
  * the sink's. */
@@ -190,5 +214,9 @@ tansu_status block_writer_add(block_writer *w, const void *bytes, uint64_t size,
 /* block_writer_finish -- writes the last block and the table. *header is what belongs after the
  * segment's header. Errors: as block_writer_add(), TOO_LARGE. */
 tansu_status block_writer_finish(block_writer *w, compressed_header *header, tansu_error *error);
+
+/* block_writer_finish_sealed -- writes the last sealed block and the table. `header`: the segment's.
+ * Errors: likewise. */
+tansu_status block_writer_finish_sealed(block_writer *w, const void *header, tansu_error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #include "log/follow/follow.h"
 
 #include "log/scan.h"
+#include "log/sealed_segment.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -93,13 +94,16 @@ static tansu_status outgrow(log *l, segment *s, uint64_t size, tansu_error *erro
 /* take_size -- takes over the size that the head's file has by now: it grows, and a clean end trims
  * it. A file that is not there any more has been compacted, and is not read further. */
 static tansu_status take_size(log *l, segment *s, tansu_error *error) {
-    uint64_t size = s->used;
-    if (segment_descriptor(l, s) < 0) {
+    segment *disk = segment_disk(s);
+    uint64_t size = disk->used;
+    if (segment_descriptor(l, disk) < 0) {
         if (errno != ENOENT)
             return error_errno(error, l->folder, "open", errno);
-    } else if (l->calls->size(s->fd, &size) != 0) {
+    } else if (l->calls->size(disk->fd, &size) != 0) {
         return error_errno(error, l->folder, "read", errno);
     }
+    if (s->sealed != NULL)
+        return sealed_follow(l, s, size, error);
     pthread_mutex_lock(&l->mutex);
     tansu_status status = size <= s->mapped ? TANSU_OK : outgrow(l, s, size, error);
     if (status == TANSU_OK)
@@ -113,7 +117,7 @@ static tansu_status take_size(log *l, segment *s, tansu_error *error) {
 static tansu_status next_in_head(log *l, segment *s, bool *sized, const frame_header **frame,
                                  tansu_error *error) {
     *frame = NULL;
-    if (s == NULL || s->last != 0)
+    if (s == NULL || s->last != 0 || s->compressed != NULL)
         return TANSU_OK;
     for (int i = 0; i < 2; i++) {
         tansu_status status = *sized && i == 0 ? TANSU_OK : take_size(l, s, error);
@@ -147,7 +151,7 @@ static bool examine_name(void *context, const char *name) {
     if (!segment_number(name, ".seg", &number) || number <= (head == NULL ? 0 : head->number) ||
         log_has_segment(n->l, number))
         return true;
-    tansu_status status = segment_open(n->l, number, false, &s, n->error);
+    tansu_status status = segment_open(n->l, number, true, &s, n->error);
     if (status == TANSU_E_MEMORY)
         n->status = status;
     if (status != TANSU_OK)
@@ -170,11 +174,13 @@ static tansu_status append_next(log *l, bool *found, tansu_error *error) {
     if (n.status != TANSU_OK || n.found == NULL)
         return n.status;
     segment *head = segment_head(l);
+    if (head != NULL)
+        segment_seal(l, head);
     pthread_mutex_lock(&l->mutex);
     bool reserved = list_reserve(&l->active, 1);
     if (reserved) {
         if (head != NULL)
-            segment_close_file(l, head);
+            segment_close_file(l, segment_disk(head));
         n.found->used = SEGMENT_HEADER_SIZE;
         list_insert(&l->active, n.found);
         if (n.found->number > l->last_number)
@@ -316,7 +322,7 @@ static uint64_t size_now(const log *l, const segment *s) {
  * more, unless `removed` is NULL. */
 static void add_bytes(const log *l, const segment_list *list, uint64_t *mapped, uint64_t *removed) {
     for (uint32_t i = 0; i < list->count; i++) {
-        const segment *s = list->items[i];
+        const segment *s = segment_disk(list->items[i]);
         *mapped += __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
         if (removed != NULL && is_removed(l, s->number))
             *removed += size_now(l, s);
@@ -325,11 +331,12 @@ static void add_bytes(const log *l, const segment_list *list, uint64_t *mapped, 
 
 /* may_grow -- how many bytes the last segment's file may get in addition. */
 static uint64_t may_grow(const log *l) {
-    const segment *head = segment_head(l);
+    segment *head = segment_head(l);
     uint64_t most = log_follow_removals(l).grows_to;
     if (most == 0)
         most = l->segment_size;
-    uint64_t known = head == NULL ? 0 : __atomic_load_n(&head->allocated, __ATOMIC_RELAXED);
+    uint64_t known =
+        head == NULL ? 0 : __atomic_load_n(&segment_disk(head)->allocated, __ATOMIC_RELAXED);
     return head != NULL && head->last == 0 && known < most ? most - known : 0;
 }
 

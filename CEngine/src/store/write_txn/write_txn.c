@@ -277,6 +277,7 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     }
     int64_t removed = (int64_t)wtxn->dropped_bytes - relocate_moved(wtxn, frame);
     wtxn->next->position = log_position(db->log);
+    log_retire(db->log, &wtxn->retired);
     /* A segment, by the one that the frame is in. */
     bool sealed = wtxn->next->position >> 32 != wtxn->base->position >> 32;
     if (wtxn->drops_declared)
