@@ -34,6 +34,13 @@ void crypt_wipe(void *bytes, size_t size) {
     __asm__ volatile("" : : "r"(bytes) : "memory");
 }
 
+bool crypt_equal(const uint8_t *a, const uint8_t *b, size_t size) {
+    uint8_t differ = 0;
+    for (size_t i = 0; i < size; i++)
+        differ |= a[i] ^ b[i];
+    return differ == 0;
+}
+
 tansu_status crypt_missing(const char *what, tansu_error *error) {
     return error_set(error, TANSU_E_UNSUPPORTED, NULL,
                      "%s needs AES-256-GCM, which this build of the library does not have; use a "
@@ -89,11 +96,14 @@ bool crypt_hkdf(const uint8_t *key, size_t key_size, const uint8_t *salt, size_t
                     (const size_t[3]){made_before, info_size, 1}, block);
         made_before = sizeof block;
         size_t step = out_size - at < sizeof block ? out_size - at : sizeof block;
-        memcpy(out + at, block, made ? step : 0);
+        if (made)
+            memcpy(out + at, block, step);
         at += step;
     }
     crypt_wipe(secret, sizeof secret);
     crypt_wipe(block, sizeof block);
+    if (!made)
+        crypt_wipe(out, out_size);
     return made;
 }
 
@@ -162,7 +172,7 @@ tansu_status crypt_gcm_open(crypt_gcm *gcm, const uint8_t nonce[CRYPT_NONCE_SIZE
             EVP_CIPHER_CTX_ctrl(gcm->open, EVP_CTRL_GCM_SET_TAG, CRYPT_TAG_SIZE, expected) == 1;
     if (ready && EVP_DecryptFinal_ex(gcm->open, out + size, &n) == 1)
         return TANSU_OK;
-    memset(out, 0, size);
+    crypt_wipe(out, size);
     return ready ? TANSU_E_CORRUPT : TANSU_E_MEMORY;
 }
 

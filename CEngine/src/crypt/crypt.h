@@ -29,7 +29,11 @@ tansu_status crypt_random(void *bytes, size_t size, tansu_error *error);
 /* crypt_wipe -- overwrites a secret, which no compiler leaves out. */
 void crypt_wipe(void *bytes, size_t size);
 
-/* crypt_hkdf -- a key from another one: HKDF-SHA-256 (RFC 5869). false: memory is exhausted. */
+/* crypt_equal -- whether two codes are the same, in a time that does not tell how far they are. */
+bool crypt_equal(const uint8_t *a, const uint8_t *b, size_t size);
+
+/* crypt_hkdf -- a key from another one: HKDF-SHA-256 (RFC 5869), at most 8160 bytes. false: memory is
+ * exhausted, or more was asked for; then `out` is of zeros. */
 bool crypt_hkdf(const uint8_t *key, size_t key_size, const uint8_t *salt, size_t salt_size,
                 const uint8_t *info, size_t info_size, uint8_t *out, size_t out_size);
 

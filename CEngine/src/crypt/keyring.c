@@ -121,23 +121,35 @@ bool keyring_mac(keyring *keys, const void *bytes, size_t size, uint8_t mac[32])
 
 /* ---- Sealing ---- */
 
+/* sealer_key -- derives the key of a new sealer, whose salt is set. */
+static tansu_status sealer_key(keyring *keys, enum seal_purpose purpose, sealer *s,
+                               tansu_error *error) {
+    uint8_t key[CRYPT_KEY_SIZE];
+    bool made = false;
+    pthread_mutex_lock(&keys->mutex);
+    bool any = keys->count != 0;
+    if (any) {
+        uint32_t index = newest(keys);
+        s->next.generation = keys->data[index].generation;
+        made = derive(keys, index, (uint8_t)purpose, s->next.salt, key);
+    }
+    pthread_mutex_unlock(&keys->mutex);
+    if (!any)
+        return error_set(error, TANSU_E_INVALID_STATE, NULL,
+                         "There is no data key to encrypt with");
+    s->gcm = made ? crypt_gcm_new(key) : NULL;
+    crypt_wipe(key, sizeof key);
+    return s->gcm == NULL ? error_memory(error) : TANSU_OK;
+}
+
 tansu_status sealer_new(keyring *keys, enum seal_purpose purpose, sealer **result,
                         tansu_error *error) {
     sealer *s = calloc(1, sizeof *s);
     if (s == NULL)
         return error_memory(error);
     tansu_status status = crypt_random(s->next.salt, sizeof s->next.salt, error);
-    uint8_t key[CRYPT_KEY_SIZE];
-    if (status == TANSU_OK) {
-        pthread_mutex_lock(&keys->mutex);
-        uint32_t index = newest(keys);
-        s->next.generation = keys->data[index].generation;
-        bool made = derive(keys, index, (uint8_t)purpose, s->next.salt, key);
-        pthread_mutex_unlock(&keys->mutex);
-        s->gcm = made ? crypt_gcm_new(key) : NULL;
-        status = s->gcm == NULL ? error_memory(error) : TANSU_OK;
-        crypt_wipe(key, sizeof key);
-    }
+    if (status == TANSU_OK)
+        status = sealer_key(keys, purpose, s, error);
     if (status != TANSU_OK) {
         sealer_free(s);
         return status;
@@ -247,11 +259,12 @@ static void context_return(keyring *keys, uint8_t purpose, const seal_mark *mark
 tansu_status unseal(keyring *keys, enum seal_purpose purpose, const seal_mark *mark,
                     const void *aad, size_t aad_size, const uint8_t *sealed, size_t size,
                     const uint8_t tag[CRYPT_TAG_SIZE], uint8_t *out) {
-    crypt_gcm *gcm;
+    crypt_gcm *gcm = NULL;
     uint8_t nonce[CRYPT_NONCE_SIZE];
-    tansu_status status = context_take(keys, (uint8_t)purpose, mark, &gcm);
+    tansu_status status =
+        mark->reserved != 0 ? TANSU_E_CORRUPT : context_take(keys, (uint8_t)purpose, mark, &gcm);
     if (status != TANSU_OK) {
-        memset(out, 0, size);
+        crypt_wipe(out, size);
         return status;
     }
     nonce_of(mark, nonce);

@@ -51,7 +51,8 @@ bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY
  * (HMAC-SHA-256 under a key derived for it). false: memory is exhausted. */
 bool keyring_mac(keyring *keys, const void *bytes, size_t size, uint8_t mac[32]);
 
-/* sealer_new -- a new salt, and its key. Errors: IO (no source of random bytes), MEMORY. */
+/* sealer_new -- a new salt, and its key. Errors: IO (no source of random bytes), MEMORY,
+ * INVALID_STATE (the keyring has no key). */
 tansu_status sealer_new(keyring *keys, enum seal_purpose purpose, sealer **result,
                         tansu_error *error);
 

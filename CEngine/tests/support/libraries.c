@@ -22,6 +22,12 @@
 #define HAS_LZ4 false
 #endif
 
+#ifdef WITH_LIBCRYPTO
+#define HAS_CRYPTO true
+#else
+#define HAS_CRYPTO false
+#endif
+
 /* skip -- says once that tests of a library are skipped. */
 static bool skip(bool *said, const char *library) {
     if (!*said)
@@ -44,6 +50,11 @@ bool library_lz4(void) {
     CHECK_STATUS(TANSU_E_UNSUPPORTED, call_ensure(db, NULL, "c", "{'compression': 'lz4'}"));
     call_close(db);
     return skip(&said, "LZ4");
+}
+
+bool library_crypto(void) {
+    static bool said;
+    return HAS_CRYPTO || skip(&said, "libcrypto");
 }
 
 #ifdef WITH_LIBPCRE2_8

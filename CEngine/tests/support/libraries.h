@@ -6,9 +6,11 @@
 
 #include <stdbool.h>
 
-/* library_pcre2, library_lz4 -- whether the engine has it. If not, says so: what asks is skipped. */
+/* library_pcre2, library_lz4, library_crypto -- whether the engine has it. If not, says so: what asks
+ * is skipped. */
 bool library_pcre2(void);
 bool library_lz4(void);
+bool library_crypto(void);
 
 /* library_regex_start -- once, at the beginning of main(): an engine without PCRE2 gets the regular
  * expressions of the C library (POSIX, extended). They are enough for tests whose patterns mean the
