@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #ifdef __APPLE__
 #include <sys/random.h>
@@ -32,6 +33,25 @@ tansu_status crypt_random(void *bytes, size_t size, tansu_error *error) {
 void crypt_wipe(void *bytes, size_t size) {
     memset(bytes, 0, size);
     __asm__ volatile("" : : "r"(bytes) : "memory");
+}
+
+void *crypt_secret_new(size_t size) {
+    void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    if (bytes == MAP_FAILED)
+        return NULL;
+    /* Both as far as the system lets us. */
+    (void)mlock(bytes, size);
+#ifdef MADV_DONTDUMP
+    (void)madvise(bytes, size, MADV_DONTDUMP);
+#endif
+    return bytes;
+}
+
+void crypt_secret_free(void *bytes, size_t size) {
+    if (bytes == NULL)
+        return;
+    crypt_wipe(bytes, size);
+    (void)munmap(bytes, size);
 }
 
 bool crypt_equal(const uint8_t *a, const uint8_t *b, size_t size) {
@@ -113,20 +133,18 @@ bool crypt_pbkdf2(const void *passphrase, size_t passphrase_size, const uint8_t 
                              (int)iterations, EVP_sha512(), (int)out_size, out) == 1;
 }
 
-/* The two directions have a context each: their keys are expanded once. */
+/* A context serves both directions, which use the same expanded key. */
 struct crypt_gcm {
-    EVP_CIPHER_CTX *seal, *open;
+    EVP_CIPHER_CTX *context;
 };
 
 crypt_gcm *crypt_gcm_new(const uint8_t key[CRYPT_KEY_SIZE]) {
     crypt_gcm *gcm = calloc(1, sizeof *gcm);
     if (gcm == NULL)
         return NULL;
-    gcm->seal = EVP_CIPHER_CTX_new();
-    gcm->open = EVP_CIPHER_CTX_new();
-    if (gcm->seal == NULL || gcm->open == NULL ||
-        EVP_EncryptInit_ex(gcm->seal, EVP_aes_256_gcm(), NULL, key, NULL) != 1 ||
-        EVP_DecryptInit_ex(gcm->open, EVP_aes_256_gcm(), NULL, key, NULL) != 1) {
+    gcm->context = EVP_CIPHER_CTX_new();
+    if (gcm->context == NULL ||
+        EVP_CipherInit_ex(gcm->context, EVP_aes_256_gcm(), NULL, key, NULL, 1) != 1) {
         crypt_gcm_free(gcm);
         return NULL;
     }
@@ -136,41 +154,51 @@ crypt_gcm *crypt_gcm_new(const uint8_t key[CRYPT_KEY_SIZE]) {
 void crypt_gcm_free(crypt_gcm *gcm) {
     if (gcm == NULL)
         return;
-    EVP_CIPHER_CTX_free(gcm->seal);
-    EVP_CIPHER_CTX_free(gcm->open);
+    EVP_CIPHER_CTX_free(gcm->context); /* wipes it */
     free(gcm);
 }
 
 /* GCM's limit for one message is larger; libcrypto counts in int. */
 #define PIECE ((size_t)1 << 30)
 
+/* begin -- the nonce and the additional data of a message; `seals`: the direction. */
+static bool begin(crypt_gcm *gcm, const uint8_t nonce[CRYPT_NONCE_SIZE], const void *aad,
+                  size_t aad_size, int seals) {
+    int n = 0;
+    return EVP_CipherInit_ex(gcm->context, NULL, NULL, NULL, nonce, seals) == 1 &&
+           (aad_size == 0 || EVP_CipherUpdate(gcm->context, NULL, &n, aad, (int)aad_size) == 1);
+}
+
+/* transform -- encrypts or decrypts bytes. */
+static bool transform(crypt_gcm *gcm, const uint8_t *from, size_t size, uint8_t *to) {
+    int n = 0;
+    for (size_t at = 0; at < size; at += PIECE)
+        if (EVP_CipherUpdate(gcm->context, to + at, &n, from + at,
+                             (int)(size - at < PIECE ? size - at : PIECE)) != 1)
+            return false;
+    return true;
+}
+
 bool crypt_gcm_seal(crypt_gcm *gcm, const uint8_t nonce[CRYPT_NONCE_SIZE], const void *aad,
                     size_t aad_size, const uint8_t *plain, size_t size, uint8_t *out,
                     uint8_t tag[CRYPT_TAG_SIZE]) {
     int n = 0;
-    bool made = EVP_EncryptInit_ex(gcm->seal, NULL, NULL, NULL, nonce) == 1 &&
-                (aad_size == 0 || EVP_EncryptUpdate(gcm->seal, NULL, &n, aad, (int)aad_size) == 1);
-    for (size_t at = 0; made && at < size; at += PIECE)
-        made = EVP_EncryptUpdate(gcm->seal, out + at, &n, plain + at,
-                                 (int)(size - at < PIECE ? size - at : PIECE)) == 1;
-    return made && EVP_EncryptFinal_ex(gcm->seal, out + size, &n) == 1 &&
-           EVP_CIPHER_CTX_ctrl(gcm->seal, EVP_CTRL_GCM_GET_TAG, CRYPT_TAG_SIZE, tag) == 1;
+    uint8_t rest[CRYPT_TAG_SIZE]; /* nothing: GCM has no padding */
+    return begin(gcm, nonce, aad, aad_size, 1) && transform(gcm, plain, size, out) &&
+           EVP_CipherFinal_ex(gcm->context, rest, &n) == 1 &&
+           EVP_CIPHER_CTX_ctrl(gcm->context, EVP_CTRL_GCM_GET_TAG, CRYPT_TAG_SIZE, tag) == 1;
 }
 
 tansu_status crypt_gcm_open(crypt_gcm *gcm, const uint8_t nonce[CRYPT_NONCE_SIZE], const void *aad,
                             size_t aad_size, const uint8_t *sealed, size_t size,
                             const uint8_t tag[CRYPT_TAG_SIZE], uint8_t *out) {
     int n = 0;
-    uint8_t expected[CRYPT_TAG_SIZE];
-    memcpy(expected, tag, sizeof expected);
-    bool ready = EVP_DecryptInit_ex(gcm->open, NULL, NULL, NULL, nonce) == 1 &&
-                 (aad_size == 0 || EVP_DecryptUpdate(gcm->open, NULL, &n, aad, (int)aad_size) == 1);
-    for (size_t at = 0; ready && at < size; at += PIECE)
-        ready = EVP_DecryptUpdate(gcm->open, out + at, &n, sealed + at,
-                                  (int)(size - at < PIECE ? size - at : PIECE)) == 1;
-    ready = ready &&
-            EVP_CIPHER_CTX_ctrl(gcm->open, EVP_CTRL_GCM_SET_TAG, CRYPT_TAG_SIZE, expected) == 1;
-    if (ready && EVP_DecryptFinal_ex(gcm->open, out + size, &n) == 1)
+    uint8_t expected[CRYPT_TAG_SIZE], rest[CRYPT_TAG_SIZE];
+    memcpy(expected, tag, sizeof expected); /* libcrypto takes it without const */
+    bool ready =
+        begin(gcm, nonce, aad, aad_size, 0) && transform(gcm, sealed, size, out) &&
+        EVP_CIPHER_CTX_ctrl(gcm->context, EVP_CTRL_GCM_SET_TAG, CRYPT_TAG_SIZE, expected) == 1;
+    if (ready && EVP_CipherFinal_ex(gcm->context, rest, &n) == 1)
         return TANSU_OK;
     crypt_wipe(out, size);
     return ready ? TANSU_E_CORRUPT : TANSU_E_MEMORY;

@@ -29,6 +29,13 @@ tansu_status crypt_random(void *bytes, size_t size, tansu_error *error);
 /* crypt_wipe -- overwrites a secret, which no compiler leaves out. */
 void crypt_wipe(void *bytes, size_t size);
 
+/* crypt_secret_new -- zeroed memory for keys, of whole pages: it is not swapped out and in no core
+ * dump, where the system can (mlock() may be refused). NULL when memory is exhausted. */
+void *crypt_secret_new(size_t size);
+
+/* crypt_secret_free -- wipes it; fine on NULL. */
+void crypt_secret_free(void *bytes, size_t size);
+
 /* crypt_equal -- whether two codes are the same, in a time that does not tell how far they are. */
 bool crypt_equal(const uint8_t *a, const uint8_t *b, size_t size);
 

@@ -15,8 +15,10 @@
 /* Data keys: one, and during a change of it two. */
 #define GENERATIONS_MOST 4u
 
-/* Derived keys that are kept, and contexts of each. */
-#define DERIVED_MOST 64u
+/* Derived keys that are kept: a table of sets, which a salt's first byte selects, of that many each.
+ * And contexts of each key. */
+#define SETS 64u
+#define WAYS 4u
 #define CONTEXTS_MOST 4u
 
 typedef struct derived_key {
@@ -38,7 +40,7 @@ struct keyring {
         uint8_t key[CRYPT_KEY_SIZE];
     } data[GENERATIONS_MOST];
     uint32_t count;
-    derived_key derived[DERIVED_MOST];
+    derived_key derived[SETS][WAYS];
     uint64_t uses;
 };
 
@@ -48,11 +50,11 @@ struct sealer {
 };
 
 keyring *keyring_new(const uint8_t uuid[16]) {
-    keyring *keys = calloc(1, sizeof *keys);
+    keyring *keys = crypt_secret_new(sizeof *keys);
     if (keys == NULL)
         return NULL;
     if (pthread_mutex_init(&keys->mutex, NULL) != 0) {
-        free(keys);
+        crypt_secret_free(keys, sizeof *keys);
         return NULL;
     }
     memcpy(keys->uuid, uuid, sizeof keys->uuid);
@@ -69,11 +71,10 @@ static void derived_free(derived_key *d) {
 void keyring_free(keyring *keys) {
     if (keys == NULL)
         return;
-    for (uint32_t i = 0; i < DERIVED_MOST; i++)
-        derived_free(&keys->derived[i]);
+    for (uint32_t i = 0; i < SETS * WAYS; i++)
+        derived_free(&keys->derived[i / WAYS][i % WAYS]);
     pthread_mutex_destroy(&keys->mutex);
-    crypt_wipe(keys, sizeof *keys);
-    free(keys);
+    crypt_secret_free(keys, sizeof *keys);
 }
 
 bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY_SIZE]) {
@@ -188,8 +189,9 @@ bool seal(sealer *s, const seal_mark *mark, const void *aad, size_t aad_size, co
 
 /* derived_find -- the derived key of a mark, kept; NULL: there is none. The mutex is held. */
 static derived_key *derived_find(keyring *keys, uint8_t purpose, const seal_mark *mark) {
-    for (uint32_t i = 0; i < DERIVED_MOST; i++) {
-        derived_key *d = &keys->derived[i];
+    derived_key *set = keys->derived[mark->salt[0] % SETS];
+    for (uint32_t i = 0; i < WAYS; i++) {
+        derived_key *d = &set[i];
         if (d->used && d->purpose == purpose && d->generation == mark->generation &&
             memcmp(d->salt, mark->salt, sizeof d->salt) == 0)
             return d;
@@ -197,8 +199,8 @@ static derived_key *derived_find(keyring *keys, uint8_t purpose, const seal_mark
     return NULL;
 }
 
-/* derived_add -- derives the key of a mark, instead of the one that was not used for longest; the
- * mutex is held. Errors: CORRUPT (no such data key), MEMORY. */
+/* derived_add -- derives the key of a mark, instead of the one of its set that was not used for
+ * longest; the mutex is held. Errors: CORRUPT (no such data key), MEMORY. */
 static tansu_status derived_add(keyring *keys, uint8_t purpose, const seal_mark *mark,
                                 derived_key **result) {
     uint32_t index = 0;
@@ -206,10 +208,10 @@ static tansu_status derived_add(keyring *keys, uint8_t purpose, const seal_mark 
         index++;
     if (index == keys->count)
         return TANSU_E_CORRUPT;
-    derived_key *d = &keys->derived[0];
-    for (uint32_t i = 1; i < DERIVED_MOST && d->used; i++)
-        if (!keys->derived[i].used || keys->derived[i].last < d->last)
-            d = &keys->derived[i];
+    derived_key *set = keys->derived[mark->salt[0] % SETS], *d = set;
+    for (uint32_t i = 1; i < WAYS; i++)
+        if (set[i].last < d->last) /* 0: unused */
+            d = &set[i];
     derived_free(d);
     if (!derive(keys, index, purpose, mark->salt, d->key))
         return TANSU_E_MEMORY;

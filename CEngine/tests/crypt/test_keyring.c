@@ -14,7 +14,7 @@
 #define THREADS 4
 #define ROUNDS 3000
 /* More than the keyring keeps keys of. */
-#define SEALERS 80
+#define SEALERS 400
 
 static const uint8_t uuid[16] = "a database";
 
@@ -188,7 +188,7 @@ static void codes_depend_on_key_and_bytes(void) {
 static void sealers_have_salts_of_their_own(void) {
     keyring *keys = keys_of(uuid, 1, 7);
     static piece p[SEALERS];
-    for (uint8_t i = 0; i < SEALERS; i++) {
+    for (int i = 0; i < SEALERS; i++) {
         sealer *s = sealer_of(keys, SEAL_LOG);
         make(s, 5, &p[i]);
         sealer_free(s);
