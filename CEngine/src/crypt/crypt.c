@@ -6,6 +6,8 @@
 #include "util/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -67,6 +69,46 @@ tansu_status crypt_missing(const char *what, tansu_error *error) {
                      "library that was built with libcrypto",
                      what);
 }
+
+/* ---- A record of all nonces, in a build for tests ---- */
+
+#ifdef TANSU_RECORD_NONCES
+
+/* The key and the nonce of one message: what .ci/check-nonces reads. */
+typedef struct nonce_record {
+    uint8_t key[CRYPT_KEY_SIZE], nonce[CRYPT_NONCE_SIZE];
+} nonce_record;
+
+/* record_key -- the key that all messages of a context have. */
+static void record_key(nonce_record *record, const uint8_t *key) {
+    memcpy(record->key, key, sizeof record->key);
+}
+
+/* record_nonce -- appends one to the file that the environment names, before anything is sealed with
+ * it: should the process be killed then, it is there. */
+static void record_nonce(nonce_record *record, const uint8_t *nonce) {
+    const char *path = getenv("TANSU_RECORD_NONCES");
+    if (path == NULL)
+        return;
+    memcpy(record->nonce, nonce, sizeof record->nonce);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, record, sizeof *record) != sizeof *record) {
+        perror(path);
+        abort();
+    }
+    close(fd);
+}
+
+#else
+
+typedef struct nonce_record {
+    char none;
+} nonce_record;
+
+#define record_key(record, key) ((void)(record), (void)(key))
+#define record_nonce(record, nonce) ((void)(record), (void)(nonce))
+
+#endif
 
 #ifdef WITH_LIBCRYPTO
 
@@ -136,6 +178,7 @@ bool crypt_pbkdf2(const void *passphrase, size_t passphrase_size, const uint8_t 
 /* A context serves both directions, which use the same expanded key. */
 struct crypt_gcm {
     EVP_CIPHER_CTX *context;
+    nonce_record record;
 };
 
 crypt_gcm *crypt_gcm_new(const uint8_t key[CRYPT_KEY_SIZE]) {
@@ -148,6 +191,7 @@ crypt_gcm *crypt_gcm_new(const uint8_t key[CRYPT_KEY_SIZE]) {
         crypt_gcm_free(gcm);
         return NULL;
     }
+    record_key(&gcm->record, key);
     return gcm;
 }
 
@@ -184,6 +228,7 @@ bool crypt_gcm_seal(crypt_gcm *gcm, const uint8_t nonce[CRYPT_NONCE_SIZE], const
                     uint8_t tag[CRYPT_TAG_SIZE]) {
     int n = 0;
     uint8_t rest[CRYPT_TAG_SIZE]; /* nothing: GCM has no padding */
+    record_nonce(&gcm->record, nonce);
     return begin(gcm, nonce, aad, aad_size, 1) && transform(gcm, plain, size, out) &&
            EVP_CipherFinal_ex(gcm->context, rest, &n) == 1 &&
            EVP_CIPHER_CTX_ctrl(gcm->context, EVP_CTRL_GCM_GET_TAG, CRYPT_TAG_SIZE, tag) == 1;
