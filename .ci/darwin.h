@@ -32,3 +32,13 @@ int pthread_cond_timedwait_relative_np(pthread_cond_t *, pthread_mutex_t *,
                                        const struct timespec *);
 int sysctlbyname(const char *name, void *old, size_t *size, void *new_value, size_t new_size);
 size_t malloc_zone_pressure_relief(void *zone, size_t goal);
+
+#define kCCHmacAlgSHA256 1
+#define kCCPBKDF2 1
+#define kCCPRFHmacAlgSHA512 1
+#define kCCSuccess 0
+void CCHmac(uint32_t algorithm, const void *key, size_t key_size, const void *bytes, size_t size,
+            void *out);
+int CCKeyDerivationPBKDF(uint32_t algorithm, const char *password, size_t password_size,
+                         const uint8_t *salt, size_t salt_size, uint32_t prf, unsigned rounds,
+                         uint8_t *key, size_t key_size);

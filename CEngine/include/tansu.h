@@ -300,8 +300,8 @@ enum {
 };
 
 /*
- * Functions that a library without PCRE2 takes from the program that links it (the host). They may
- * be called by several threads at once, also with the same expression, and must not call back into
+ * Functions that a library without PCRE2 or libcrypto takes from the program that links it (the
+ * host). They may be called by several threads at once, also with the same expression, and must not call back into
  * the library.
  *
  * - regex_compile: compiles `size` bytes of UTF-8, which need not end with a NUL and may contain
@@ -317,6 +317,11 @@ enum {
  *   does, because a deadline is checked between matches only. Any other number below 0 counts as
  *   TANSU_REGEX_STEPS.
  * - regex_free: frees what regex_compile made.
+ * - gcm_seal, gcm_open: AES-256-GCM, for encrypted databases on Apple's systems, where CommonCrypto
+ *   has all else that they need; both or neither may be NULL. The key has 32 bytes, the nonce 12, the
+ *   tag 16. `out` has `size` bytes and may be the input itself. gcm_seal returns TANSU_OK or
+ *   TANSU_E_MEMORY; gcm_open returns these or, when the tag does not match, TANSU_E_CORRUPT. A struct
+ *   may end before them.
  */
 typedef struct tansu_platform {
     uint32_t struct_size; /* sizeof(tansu_platform), set by the caller: the struct may grow */
@@ -325,6 +330,12 @@ typedef struct tansu_platform {
                                   size_t message_size);
     int (*regex_matches)(void *regex, const char *text, size_t size);
     void (*regex_free)(void *regex);
+    tansu_status (*gcm_seal)(const uint8_t *key, const uint8_t *nonce, const void *aad,
+                             size_t aad_size, const uint8_t *plain, size_t size, uint8_t *out,
+                             uint8_t *tag);
+    tansu_status (*gcm_open)(const uint8_t *key, const uint8_t *nonce, const void *aad,
+                             size_t aad_size, const uint8_t *sealed, size_t size,
+                             const uint8_t *tag, uint8_t *out);
 } tansu_platform;
 
 /*
@@ -334,7 +345,7 @@ typedef struct tansu_platform {
  * every schema with "pattern", with UNSUPPORTED.
  * Errors: INVALID_STATE (it was called before), INVALID_ARGUMENT (a function is NULL), UNSUPPORTED
  * (the library was built with PCRE2 and uses that: a program that works with both builds takes this
- * as success).
+ * as success; the functions for ciphers are used if they are needed).
  */
 TANSU_API tansu_status tansu_platform_set(const tansu_platform *platform, tansu_error *error);
 

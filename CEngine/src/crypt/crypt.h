@@ -20,6 +20,10 @@
 /* crypt_available -- whether this build of the library can encrypt. */
 bool crypt_available(void);
 
+/* crypt_platform_set -- makes the functions of a program the ones to use, where the library has no
+ * ciphers itself and they are not NULL: a part of tansu_platform_set(). */
+void crypt_platform_set(const tansu_platform *platform);
+
 /* crypt_missing -- the error when it cannot: UNSUPPORTED. `what` begins the sentence. */
 tansu_status crypt_missing(const char *what, tansu_error *error);
 

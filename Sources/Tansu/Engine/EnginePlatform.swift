@@ -2,7 +2,12 @@
 import CTansuSource
 import Foundation
 
-/// What the engine lacks that is compiled with the package: regular expressions, which are Foundation's.
+#if canImport(CryptoKit)
+import CryptoKit
+#endif
+
+/// What the engine lacks that is compiled with the package: regular expressions, which are Foundation's, and on Apple's
+/// systems the cipher of encrypted databases, which is CryptoKit's.
 ///
 /// They are ICU's instead of PCRE2's; where these differ says docs/query-language.md.
 enum EnginePlatform {
@@ -31,8 +36,50 @@ enum EnginePlatform {
         platform.regex_free = { expression in
             if let expression { Unmanaged<HostExpression>.fromOpaque(expression).release() }
         }
+        #if canImport(CryptoKit)
+        setCipher(&platform)
+        #endif
         return tansu_platform_set(&platform, nil) == TANSU_OK
     }()
+
+    #if canImport(CryptoKit)
+    private static func setCipher(_ platform: inout tansu_platform) {
+        platform.gcm_seal = { key, nonce, aad, aadSize, plain, size, out, tag in
+            do {
+                let box = try AES.GCM.seal(
+                    bytes(plain, size), using: SymmetricKey(data: bytes(key, 32)),
+                    nonce: AES.GCM.Nonce(data: bytes(nonce, 12)), authenticating: bytes(aad, aadSize))
+                copy(box.ciphertext, to: out)
+                copy(box.tag, to: tag)
+                return TANSU_OK
+            } catch {
+                return TANSU_E_MEMORY
+            }
+        }
+        platform.gcm_open = { key, nonce, aad, aadSize, sealed, size, tag, out in
+            do {
+                let box = try AES.GCM.SealedBox(
+                    nonce: AES.GCM.Nonce(data: bytes(nonce, 12)), ciphertext: bytes(sealed, size),
+                    tag: bytes(tag, 16))
+                copy(
+                    try AES.GCM.open(
+                        box, using: SymmetricKey(data: bytes(key, 32)), authenticating: bytes(aad, aadSize)),
+                    to: out)
+                return TANSU_OK
+            } catch {
+                return TANSU_E_CORRUPT
+            }
+        }
+    }
+
+    private static func bytes(_ start: UnsafeRawPointer?, _ size: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: start, count: size)
+    }
+
+    private static func copy(_ data: Data, to out: UnsafeMutablePointer<UInt8>?) {
+        if let out { data.copyBytes(to: out, count: data.count) }
+    }
+    #endif
 
     private static func text(_ bytes: UnsafePointer<CChar>?, _ size: Int) -> String {
         String(decoding: UnsafeRawBufferPointer(start: bytes, count: size), as: UTF8.self)
