@@ -177,8 +177,8 @@ static void keep(base *b) {
 static void keep_in_checkpoint(base *b) {
     block_store *bs;
     tansu_buffer meta = TANSU_BUFFER_INIT;
-    fuzz_require(block_store_open(&fs_system, path_of("base", BLOCK_STORE_FILE), 0, &bs, NULL) ==
-                         TANSU_OK &&
+    fuzz_require(block_store_open(&fs_system, path_of("base", BLOCK_STORE_FILE), 0, NULL, &bs,
+                                  NULL) == TANSU_OK &&
                      block_store_begin(bs, NULL) == TANSU_OK &&
                      block_store_get(bs, BLOCK_STORE_META, 0, &meta, NULL) == TANSU_OK,
                  "the block store can't be changed");

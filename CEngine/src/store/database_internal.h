@@ -158,6 +158,7 @@ struct database {
     database_options options;
     database_files files;
     manifest_file manifest;
+    struct keyring *keys; /* NULL: the database is not encrypted */
 
     /* Guards what says "the database's mutex": the write lock, the count of handles, and requests
      * to the background threads. `changed` is signalled when one of them ends. */

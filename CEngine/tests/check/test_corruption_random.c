@@ -83,9 +83,9 @@ static void list_files(original *o) {
 static void begin_checkpoint(const char *from, const char *to) {
     block_store *bs;
     tansu_buffer meta = TANSU_BUFFER_INIT;
-    CHECK_OK(
-        block_store_open(&fs_system, folder_join(from, "index/blocks.tch"), 0, &bs, &call_error),
-        &call_error);
+    CHECK_OK(block_store_open(&fs_system, folder_join(from, "index/blocks.tch"), 0, NULL, &bs,
+                              &call_error),
+             &call_error);
     CHECK_OK(block_store_begin(bs, &call_error), &call_error);
     CHECK_OK(block_store_get(bs, BLOCK_STORE_META, 0, &meta, &call_error), &call_error);
     for (uint64_t i = 1; i < 30; i++)

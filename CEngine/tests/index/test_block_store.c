@@ -5,6 +5,7 @@
 #include "index/block_store/block_store.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/libraries.h"
 #include "support/random/random.h"
 #include "util/buffer.h"
 #include "util/bytes.h"
@@ -22,11 +23,12 @@
 #include <unistd.h>
 
 static tansu_error error;
+static keyring *keys;               /* NULL: the records are not encrypted */
 static char path[1024], copy[1024]; /* in a temporary folder */
 
 static block_store *open_block_store(bool create) {
     block_store *bs = NULL;
-    CHECK_OK(block_store_open(&fs_system, path, create ? BLOCK_STORE_CREATE : 0, &bs, &error),
+    CHECK_OK(block_store_open(&fs_system, path, create ? BLOCK_STORE_CREATE : 0, keys, &bs, &error),
              &error);
     REQUIRE(bs != NULL);
     return bs;
@@ -153,6 +155,7 @@ static void overwriting_does_not_make_the_file_larger(void) {
     block_store *bs = new_block_store();
     random_source random = random_start(6);
     static uint32_t sizes[LIVE];
+    memset(sizes, 0, sizeof sizes);
     uint64_t live = 0, most = 0;
     uint8_t value[4096] = {1};
     for (unsigned round = 0; round <= rounds && check_failures() == 0; round++) {
@@ -223,6 +226,8 @@ static void readers_see_commits_and_nothing_between(void) {
     CHECK_OK(write_generation(shared.bs, 1, NUMBERS), &error);
     CHECK_OK(block_store_commit(shared.bs, &error), &error);
     shared.committed = 1;
+    shared.reads = 0;
+    shared.ended = false;
     for (uintptr_t i = 0; i < READERS; i++)
         REQUIRE(pthread_create(&readers[i], NULL, keep_reading, (void *)(i + 1)) == 0);
     for (uint32_t g = 2; g <= GENERATIONS && check_failures() == 0; g++) {
@@ -250,7 +255,7 @@ static void readers_see_commits_and_nothing_between(void) {
  * time. */
 static void be_killed(uint32_t from, int moment, uint64_t numbers) {
     block_store *bs;
-    if (block_store_open(&fs_system, path, 0, &bs, &error) != TANSU_OK)
+    if (block_store_open(&fs_system, path, 0, keys, &bs, &error) != TANSU_OK)
         _exit(3);
     if (moment == 0) /* open, and nothing else */
         raise(SIGKILL);
@@ -313,7 +318,7 @@ static void a_process_killed_at_any_time_leaves_a_commit(void) {
         pid_t child = fork();
         REQUIRE(child >= 0);
         if (child == 0) {
-            if (block_store_open(&fs_system, path, 0, &bs, &error) != TANSU_OK)
+            if (block_store_open(&fs_system, path, 0, keys, &bs, &error) != TANSU_OK)
                 _exit(3);
             for (uint32_t g = last + 1;; g++)
                 if (write_generation(bs, g, NUMBERS) != TANSU_OK ||
@@ -384,7 +389,7 @@ static void a_failed_write_loses_nothing(void) {
 
 static void opening_reports_what_is_wrong(void) {
     block_store *bs = new_block_store(), *second;
-    CHECK_STATUS(TANSU_E_LOCKED, block_store_open(&fs_system, path, 0, &second, &error));
+    CHECK_STATUS(TANSU_E_LOCKED, block_store_open(&fs_system, path, 0, keys, &second, &error));
     CHECK(strstr(error.context, path) != NULL);
     CHECK_OK(write_generation(bs, 1, NUMBERS), &error);
     CHECK_OK(block_store_commit(bs, &error), &error);
@@ -392,7 +397,7 @@ static void opening_reports_what_is_wrong(void) {
 
     struct stat before, after;
     REQUIRE(stat(path, &before) == 0);
-    CHECK_OK(block_store_open(&fs_system, path, BLOCK_STORE_READ_ONLY, &bs, &error), &error);
+    CHECK_OK(block_store_open(&fs_system, path, BLOCK_STORE_READ_ONLY, keys, &bs, &error), &error);
     holds(bs, 1);
     CHECK_STATUS(TANSU_E_READ_ONLY, block_store_begin(bs, &error));
     CHECK_OK(block_store_close(bs, &error), &error);
@@ -401,12 +406,12 @@ static void opening_reports_what_is_wrong(void) {
     CHECK_INT(before.st_size, after.st_size);
 
     unlink(path);
-    CHECK_STATUS(TANSU_E_NOT_FOUND, block_store_open(&fs_system, path, 0, &bs, &error));
+    CHECK_STATUS(TANSU_E_NOT_FOUND, block_store_open(&fs_system, path, 0, keys, &bs, &error));
     CHECK_STATUS(TANSU_E_NOT_FOUND,
-                 block_store_open(&fs_system, path, BLOCK_STORE_CREATE | BLOCK_STORE_READ_ONLY, &bs,
-                                  &error));
+                 block_store_open(&fs_system, path, BLOCK_STORE_CREATE | BLOCK_STORE_READ_ONLY,
+                                  keys, &bs, &error));
     CHECK_STATUS(TANSU_E_NOT_FOUND,
-                 block_store_open(&fs_system, path, BLOCK_STORE_READ_ONLY, &bs, &error));
+                 block_store_open(&fs_system, path, BLOCK_STORE_READ_ONLY, keys, &bs, &error));
     CHECK_OK(block_store_close(NULL, &error), &error);
 }
 
@@ -422,7 +427,7 @@ static void a_read_only_opener_completes_in_memory(void) {
     REQUIRE(waitpid(child, &how, 0) == child);
     tansu_buffer before = TANSU_BUFFER_INIT, after = TANSU_BUFFER_INIT;
     file_read(path, &before);
-    CHECK_OK(block_store_open(&fs_system, path, BLOCK_STORE_READ_ONLY, &bs, &error), &error);
+    CHECK_OK(block_store_open(&fs_system, path, BLOCK_STORE_READ_ONLY, keys, &bs, &error), &error);
     holds(bs, 2);
     CHECK_STATUS(TANSU_E_READ_ONLY, block_store_shrink(bs, NULL, &error));
     CHECK_OK(block_store_close(bs, &error), &error);
@@ -433,7 +438,7 @@ static void a_read_only_opener_completes_in_memory(void) {
     bs = open_block_store(false);
     holds(bs, 2);
     CHECK_OK(block_store_close(bs, &error), &error);
-    CHECK_OK(block_store_open(&fs_system, path, BLOCK_STORE_READ_ONLY, &bs, &error), &error);
+    CHECK_OK(block_store_open(&fs_system, path, BLOCK_STORE_READ_ONLY, keys, &bs, &error), &error);
     holds(bs, 2);
     CHECK_OK(block_store_close(bs, &error), &error);
 }
@@ -473,7 +478,7 @@ static void damage_is_an_error(void) {
         close(fd);
         block_store *other;
         tansu_buffer record = TANSU_BUFFER_INIT;
-        if (CHECK_OK(block_store_open(&fs_system, copy, 0, &other, &error), &error)) {
+        if (CHECK_OK(block_store_open(&fs_system, copy, 0, keys, &other, &error), &error)) {
             tansu_status status =
                 block_store_get(other, BLOCK_STORE_BLOCK, number, &record, &error);
             damaged += CHECK_STATUS(TANSU_E_CORRUPT, status);
@@ -495,20 +500,148 @@ static void damage_is_an_error(void) {
         REQUIRE(pwrite(fd, &byte, 1, at) == 1);
         close(fd);
         block_store *other;
-        CHECK_STATUS(TANSU_E_CORRUPT, block_store_open(&fs_system, copy, 0, &other, &error));
+        CHECK_STATUS(TANSU_E_CORRUPT, block_store_open(&fs_system, copy, 0, keys, &other, &error));
     }
     for (off_t size = 1; size < info.st_size; size += info.st_size / 13) {
         copy_file(path, copy, size);
         block_store *other;
-        CHECK_STATUS(TANSU_E_CORRUPT, block_store_open(&fs_system, copy, 0, &other, &error));
+        CHECK_STATUS(TANSU_E_CORRUPT, block_store_open(&fs_system, copy, 0, keys, &other, &error));
     }
     unlink(copy);
 }
 
-int main(void) {
-    char *folder = folder_new();
-    snprintf(path, sizeof(path), "%s/blocks.tch", folder);
-    snprintf(copy, sizeof(copy), "%s/copy", folder);
+/* ---- Encrypted records ---- */
+
+/* stored -- a record as it lies in the file; the caller frees it. */
+static tansu_buffer stored(uint64_t number) {
+    block_store *bs = NULL;
+    tansu_buffer value = TANSU_BUFFER_INIT;
+    CHECK_OK(block_store_open(&fs_system, path, BLOCK_STORE_READ_ONLY, NULL, &bs, &error), &error);
+    CHECK_OK(block_store_get(bs, BLOCK_STORE_BLOCK, number, &value, &error), &error);
+    CHECK_OK(block_store_close(bs, &error), &error);
+    return value;
+}
+
+/* forge -- puts bytes into the file as a record, with a checksum that is right. */
+static void forge(uint64_t number, const void *bytes, size_t size) {
+    block_store *bs = NULL;
+    CHECK_OK(block_store_open(&fs_system, path, 0, NULL, &bs, &error), &error);
+    CHECK_OK(block_store_begin(bs, &error), &error);
+    CHECK_OK(block_store_put(bs, BLOCK_STORE_BLOCK, number, bytes, size, &error), &error);
+    CHECK_OK(block_store_commit(bs, &error), &error);
+    CHECK_OK(block_store_close(bs, &error), &error);
+}
+
+/* read_one -- what reading a record comes to; one that is read is `expected`. */
+static tansu_status read_one(uint64_t number, const void *expected, size_t size) {
+    block_store *bs = NULL;
+    tansu_buffer record = TANSU_BUFFER_INIT;
+    CHECK_OK(block_store_open(&fs_system, path, BLOCK_STORE_READ_ONLY, keys, &bs, &error), &error);
+    tansu_status status = block_store_get(bs, BLOCK_STORE_BLOCK, number, &record, &error);
+    if (status == TANSU_OK)
+        CHECK_BYTES(expected, size, record.data, record.size);
+    CHECK_INT(status == TANSU_E_CORRUPT, block_store_is_damaged(bs));
+    CHECK_OK(block_store_close(bs, &error), &error);
+    tansu_buffer_free(&record);
+    return status;
+}
+
+/* put_one -- writes a record in an opening of its own. */
+static void put_one(uint64_t number, const void *bytes, size_t size) {
+    block_store *bs = open_block_store(false);
+    CHECK_OK(block_store_begin(bs, &error), &error);
+    CHECK_OK(block_store_put(bs, BLOCK_STORE_BLOCK, number, bytes, size, &error), &error);
+    CHECK_OK(block_store_commit(bs, &error), &error);
+    CHECK_OK(block_store_close(bs, &error), &error);
+}
+
+static void a_record_that_was_changed_or_moved_is_refused(void) {
+    static const char text[] = "what a record says";
+    CHECK_OK(block_store_close(new_block_store(), &error), &error);
+    put_one(1, text, sizeof text);
+    put_one(2, text, sizeof text);
+    tansu_buffer one = stored(1), two = stored(2);
+    CHECK_INT(sizeof text + SEAL_OVERHEAD, one.size);
+    /* Each opening has a key of its own. */
+    CHECK(memcmp(one.data, two.data, sizeof(seal_mark)) != 0);
+    CHECK_STATUS(TANSU_OK, read_one(1, text, sizeof text));
+    for (size_t bit = 0; bit < 8 * one.size; bit++) {
+        one.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        forge(1, one.data, one.size);
+        CHECK_STATUS(TANSU_E_CORRUPT, read_one(1, text, sizeof text));
+        one.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    for (size_t size = 0; size < one.size; size++) {
+        forge(1, one.data, size);
+        CHECK_STATUS(TANSU_E_CORRUPT, read_one(1, text, sizeof text));
+    }
+    forge(1, two.data, two.size);
+    CHECK_STATUS(TANSU_E_CORRUPT, read_one(1, text, sizeof text));
+    forge(1, one.data, one.size);
+    CHECK_STATUS(TANSU_OK, read_one(1, text, sizeof text));
+    tansu_buffer_free(&one);
+    tansu_buffer_free(&two);
+}
+
+static void records_of_another_data_key_are_corrupt(void) {
+    static const uint8_t id[16] = {1}, key[CRYPT_KEY_SIZE] = {9};
+    CHECK_OK(block_store_close(new_block_store(), &error), &error);
+    put_one(1, "text", 4);
+    keyring *right = keys, *wrong = keyring_new(id);
+    REQUIRE(wrong != NULL && keyring_add(wrong, 1, key));
+    keys = wrong;
+    CHECK_STATUS(TANSU_E_CORRUPT, read_one(1, "text", 4));
+    keys = right;
+    CHECK_STATUS(TANSU_OK, read_one(1, "text", 4));
+    keyring_free(wrong);
+}
+
+#define TEXT "known-plaintext,"
+
+/* reveals_nothing -- no 8 bytes of the text are in the file and its journals. */
+static void reveals_nothing(void) {
+    static const char *const names[] = {"", ".redo.0", ".redo.1"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[sizeof path + 16];
+        struct stat info;
+        tansu_buffer content = TANSU_BUFFER_INIT;
+        snprintf(name, sizeof name, "%s%s", path, names[i]);
+        if (stat(name, &info) != 0)
+            continue;
+        file_read(name, &content);
+        for (size_t at = 0; at + 8 < 2 * sizeof TEXT - 2; at++)
+            CHECK(memmem(content.data, content.size, TEXT TEXT + at, 8) == NULL);
+        tansu_buffer_free(&content);
+    }
+}
+
+static void the_files_hold_no_plaintext(void) {
+    uint8_t text[3000];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (uint8_t)TEXT[i % (sizeof TEXT - 1)];
+    block_store *bs = new_block_store();
+    for (unsigned round = 0; round < 12; round++) {
+        CHECK_OK(block_store_begin(bs, &error), &error);
+        for (uint64_t n = round % 3; n < 200; n += 3)
+            CHECK_OK(block_store_put(bs, BLOCK_STORE_BLOCK, n, text, 1 + (n * 97 + round) % 3000,
+                                     &error),
+                     &error);
+        reveals_nothing();
+        if (round % 4 == 3)
+            block_store_abort(bs);
+        else
+            CHECK_OK(block_store_commit(bs, &error), &error);
+        reveals_nothing();
+        if (round % 5 == 4)
+            CHECK_OK(block_store_shrink(bs, NULL, &error), &error);
+    }
+    CHECK_OK(block_store_close(bs, &error), &error);
+    reveals_nothing();
+    CHECK_STATUS(TANSU_OK, read_one(5, text, 1 + (5 * 97 + 8) % 3000));
+}
+
+/* usual_work -- what holds with and without keys. */
+static void usual_work(void) {
     RUN(commits_stay_and_aborts_leave_nothing);
     RUN(the_file_does_not_grow_without_end);
     RUN(overwriting_does_not_make_the_file_larger);
@@ -518,7 +651,24 @@ int main(void) {
     RUN(a_failed_write_loses_nothing);
     RUN(opening_reports_what_is_wrong);
     RUN(a_read_only_opener_completes_in_memory);
+}
+
+int main(void) {
+    static const uint8_t id[16] = {1}, key[CRYPT_KEY_SIZE] = {2};
+    char *folder = folder_new();
+    snprintf(path, sizeof(path), "%s/blocks.tch", folder);
+    snprintf(copy, sizeof(copy), "%s/copy", folder);
+    usual_work();
     RUN(damage_is_an_error);
+    if (library_crypto()) {
+        keys = keyring_new(id);
+        REQUIRE(keys != NULL && keyring_add(keys, 1, key));
+        usual_work();
+        RUN(a_record_that_was_changed_or_moved_is_refused);
+        RUN(records_of_another_data_key_are_corrupt);
+        RUN(the_files_hold_no_plaintext);
+        keyring_free(keys);
+    }
     folder_end(folder);
     return check_finish();
 }

@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "support/fault/fault_injection.h"
 #include "support/folder.h"
+#include "support/libraries.h"
 #include "support/random/random.h"
 #include "util/buffer.h"
 #include "util/bytes.h"
@@ -28,6 +29,7 @@
 #define WATCHDOG 10
 
 static tansu_error error;
+static keyring *keys; /* NULL: the records are not encrypted */
 static struct {
     char *folder;
     char closed[300], killed[300], work[300], left[300]; /* folders */
@@ -181,8 +183,8 @@ static void look_at(const char *folder, const run *r) {
     block_store *bs = NULL;
     snprintf(path, sizeof path, "%s/blocks.tch", folder);
     for (int again = 0; again < 2; again++) {
-        if (!CHECK_OK(block_store_open(&fault_fs, path, again == 0 ? BLOCK_STORE_READ_ONLY : 0, &bs,
-                                       &error),
+        if (!CHECK_OK(block_store_open(&fault_fs, path, again == 0 ? BLOCK_STORE_READ_ONLY : 0,
+                                       keys, &bs, &error),
                       &error))
             return;
         uint32_t g = generation_of(bs);
@@ -206,7 +208,7 @@ static unsigned one_fault(const mode *m, bool killed, unsigned nth) {
     folder_copy(killed ? files.killed : files.closed, files.work);
     alarm(WATCHDOG);
     fault_start_burst(m->kind, nth, m->length, m->half, m->number);
-    tansu_status status = block_store_open(&fault_fs, files.path, 0, &bs, &error);
+    tansu_status status = block_store_open(&fault_fs, files.path, 0, keys, &bs, &error);
     expected(&r, status);
     if (status == TANSU_OK)
         use(&r, bs);
@@ -251,6 +253,22 @@ static void every_call_may_fail(void) {
     check_note("%u runs with trouble", tries);
 }
 
+/* make_files -- files of a process that closed them, and of one that was killed. */
+static void make_files(void) {
+    block_store *bs;
+    folder_remove(files.closed);
+    folder_remove(files.killed);
+    folder_remove(files.work);
+    REQUIRE(fs_system.mkdir(&fs_system, files.work, 0755) == 0);
+    REQUIRE(block_store_open(&fault_fs, files.path, BLOCK_STORE_CREATE, keys, &bs, &error) ==
+            TANSU_OK);
+    for (uint32_t g = 1; g <= 3; g++)
+        CHECK_OK(write_generation(bs, g), &error);
+    folder_copy(files.work, files.killed);
+    CHECK_OK(block_store_close(bs, &error), &error);
+    folder_copy(files.work, files.closed);
+}
+
 int main(void) {
     files.folder = folder_new();
     snprintf(files.closed, sizeof files.closed, "%s", folder_join(files.folder, "closed"));
@@ -259,15 +277,16 @@ int main(void) {
     snprintf(files.left, sizeof files.left, "%s", folder_join(files.folder, "left"));
     snprintf(files.path, sizeof files.path, "%s/blocks.tch", files.work);
     fault_skip_syncs(true);
-    REQUIRE(fs_system.mkdir(&fs_system, files.work, 0755) == 0);
-    block_store *bs;
-    REQUIRE(block_store_open(&fault_fs, files.path, BLOCK_STORE_CREATE, &bs, &error) == TANSU_OK);
-    for (uint32_t g = 1; g <= 3; g++)
-        CHECK_OK(write_generation(bs, g), &error);
-    folder_copy(files.work, files.killed);
-    CHECK_OK(block_store_close(bs, &error), &error);
-    folder_copy(files.work, files.closed);
+    make_files();
     RUN(every_call_may_fail);
+    if (library_crypto()) {
+        static const uint8_t id[16] = {1}, key[CRYPT_KEY_SIZE] = {2};
+        keys = keyring_new(id);
+        REQUIRE(keys != NULL && keyring_add(keys, 1, key));
+        make_files();
+        RUN(every_call_may_fail);
+        keyring_free(keys);
+    }
     folder_end(files.folder);
     return check_finish();
 }

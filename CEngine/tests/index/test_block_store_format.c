@@ -57,7 +57,7 @@ static unsigned model_count(uint64_t numbers) {
 
 static block_store *ours(unsigned flags) {
     block_store *bs = NULL;
-    CHECK_OK(block_store_open(&fs_system, path, flags, &bs, &error), &error);
+    CHECK_OK(block_store_open(&fs_system, path, flags, NULL, &bs, &error), &error);
     REQUIRE(bs != NULL);
     return bs;
 }
@@ -270,9 +270,9 @@ static void an_unfinished_transaction_of_theirs_is_corrupt(void) {
     leave_unfinished(random_next(&random));
     for (int read_only = 0; read_only < 2; read_only++) {
         block_store *bs = NULL;
-        CHECK_STATUS(
-            TANSU_E_CORRUPT,
-            block_store_open(&fs_system, path, read_only ? BLOCK_STORE_READ_ONLY : 0, &bs, &error));
+        CHECK_STATUS(TANSU_E_CORRUPT,
+                     block_store_open(&fs_system, path, read_only ? BLOCK_STORE_READ_ONLY : 0, NULL,
+                                      &bs, &error));
     }
 }
 

@@ -68,9 +68,9 @@ static enum block_store_kind forge(const char *folder, random_source *random) {
     block_store *bs;
     block_numbers numbers = {0};
     tansu_buffer record = TANSU_BUFFER_INIT;
-    CHECK_OK(
-        block_store_open(&fs_system, folder_join(folder, BLOCK_STORE_FILE), 0, &bs, &call_error),
-        &call_error);
+    CHECK_OK(block_store_open(&fs_system, folder_join(folder, BLOCK_STORE_FILE), 0, NULL, &bs,
+                              &call_error),
+             &call_error);
     CHECK_OK(block_store_numbers(bs, kind, &numbers, &call_error), &call_error);
     REQUIRE(numbers.count > 0);
     uint64_t number = numbers.list[random_below(random, numbers.count)];

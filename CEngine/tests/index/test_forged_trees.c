@@ -150,9 +150,9 @@ static void put_inner(block_store *bs, unsigned level, uint64_t count) {
 static void forge_blocks(const char *folder) {
     block_store *bs;
     tansu_buffer meta = TANSU_BUFFER_INIT, collections = TANSU_BUFFER_INIT;
-    CHECK_OK(
-        block_store_open(&fs_system, folder_join(folder, BLOCK_STORE_FILE), 0, &bs, &call_error),
-        &call_error);
+    CHECK_OK(block_store_open(&fs_system, folder_join(folder, BLOCK_STORE_FILE), 0, NULL, &bs,
+                              &call_error),
+             &call_error);
     CHECK_OK(block_store_begin(bs, &call_error), &call_error);
     CHECK_OK(block_store_put(bs, BLOCK_STORE_BLOCK, NUMBER, leaf, sizeof leaf, &call_error),
              &call_error);

@@ -24,7 +24,7 @@ static block_store *new_block_store(void) {
     block_store *bs = NULL;
     unlink(file);
     unlink(wal);
-    CHECK_OK(block_store_open(&fs_system, file, BLOCK_STORE_CREATE, &bs, &error), &error);
+    CHECK_OK(block_store_open(&fs_system, file, BLOCK_STORE_CREATE, NULL, &bs, &error), &error);
     REQUIRE(bs != NULL);
     return bs;
 }
@@ -124,7 +124,7 @@ static void checkpoints_write_what_changed(void) {
         if (round % 4 == 0) {
             locations_free(p);
             CHECK_OK(block_store_close(bs, &error), &error);
-            REQUIRE(block_store_open(&fs_system, file, 0, &bs, &error) == TANSU_OK);
+            REQUIRE(block_store_open(&fs_system, file, 0, NULL, &bs, &error) == TANSU_OK);
             REQUIRE(locations_new(3, bs, count, &p, &error) == TANSU_OK);
         }
         for (uint64_t rid = 0; rid < 20000; rid += 7)

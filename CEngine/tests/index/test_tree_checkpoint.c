@@ -25,7 +25,8 @@ static block_store *new_block_store(void) {
     block_store *bs;
     unlink(path);
     unlink(wal);
-    REQUIRE(block_store_open(&fs_system, path, BLOCK_STORE_CREATE, &bs, &error) == TANSU_OK);
+    REQUIRE(block_store_open(&fs_system, path, BLOCK_STORE_CREATE, NULL, &bs, &error) ==
+            TANSU_OK);
     return bs;
 }
 
@@ -106,7 +107,7 @@ static void checkpoints_keep_everything(void) {
         CHECK_INT(0, tree_store_memory(store));
         tree_store_free(store);
         CHECK_OK(block_store_close(bs, &error), &error);
-        REQUIRE(block_store_open(&fs_system, path, 0, &bs, &error) == TANSU_OK);
+        REQUIRE(block_store_open(&fs_system, path, 0, NULL, &bs, &error) == TANSU_OK);
         store = new_store(bs, next);
         writer.store = store;
         CHECK_OK(tree_open(store, root, m.count, &t, &error), &error);

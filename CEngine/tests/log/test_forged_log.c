@@ -160,9 +160,9 @@ static void forge_location(const char *folder, uint64_t rid, uint64_t location) 
     block_store *bs;
     tansu_buffer record = TANSU_BUFFER_INIT;
     uint64_t words[LOCATIONS_CHUNK] = {0};
-    CHECK_OK(
-        block_store_open(&fs_system, folder_join(folder, BLOCK_STORE_FILE), 0, &bs, &call_error),
-        &call_error);
+    CHECK_OK(block_store_open(&fs_system, folder_join(folder, BLOCK_STORE_FILE), 0, NULL, &bs,
+                              &call_error),
+             &call_error);
     CHECK_OK(block_store_get(bs, BLOCK_STORE_LOCATIONS, collection << 40, &record, &call_error),
              &call_error);
     REQUIRE(locations_decode(words, record.data, record.size) && words[rid] != 0);

@@ -231,9 +231,9 @@ static void write_boot(const char *folder, const char *boot) {
 /* as_closed -- closes the index files, so that nothing in them says whether they are whole. */
 static void as_closed(const char *folder) {
     block_store *bs;
-    CHECK_OK(
-        block_store_open(&fs_system, folder_join(folder, "index/blocks.tch"), 0, &bs, &call_error),
-        &call_error);
+    CHECK_OK(block_store_open(&fs_system, folder_join(folder, "index/blocks.tch"), 0, NULL, &bs,
+                              &call_error),
+             &call_error);
     CHECK_OK(block_store_close(bs, &call_error), &call_error);
 }
 
@@ -344,7 +344,7 @@ static void damage_blocks(const char *folder) {
     block_store *bs;
     tansu_buffer record = TANSU_BUFFER_INIT, bytes = TANSU_BUFFER_INIT;
     const char *path = strdup(folder_join(folder, "index/blocks.tch"));
-    CHECK_OK(block_store_open(&fs_system, path, 0, &bs, &call_error), &call_error);
+    CHECK_OK(block_store_open(&fs_system, path, 0, NULL, &bs, &call_error), &call_error);
     file_read(path, &bytes);
     int damaged = 0;
     for (uint64_t number = 1; number < 100; number++) {

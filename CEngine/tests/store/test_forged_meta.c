@@ -50,9 +50,9 @@ static void forge(const char *folder, bool collection, const char *key, uint64_t
     block_store *bs;
     tansu_buffer meta = TANSU_BUFFER_INIT;
     enum block_store_kind kind = collection ? BLOCK_STORE_CATALOG : BLOCK_STORE_META;
-    CHECK_OK(
-        block_store_open(&fs_system, folder_join(folder, BLOCK_STORE_FILE), 0, &bs, &call_error),
-        &call_error);
+    CHECK_OK(block_store_open(&fs_system, folder_join(folder, BLOCK_STORE_FILE), 0, NULL, &bs,
+                              &call_error),
+             &call_error);
     CHECK_OK(block_store_get(bs, kind, 0, &meta, &call_error), &call_error);
     doc_value doc = {meta.data, (uint32_t)meta.size, DOC_DOCUMENT};
     if (collection)

@@ -78,9 +78,9 @@ static void crashes_leave_no_blocks_for_good(void) {
 /* records -- how many the index file of a closed database has. */
 static uint64_t records(const char *folder) {
     block_store *bs;
-    if (!CHECK_OK(
-            block_store_open(&fs_system, folder_join(folder, index_file), 0, &bs, &call_error),
-            &call_error))
+    if (!CHECK_OK(block_store_open(&fs_system, folder_join(folder, index_file), 0, NULL, &bs,
+                                   &call_error),
+                  &call_error))
         return 0;
     uint64_t count = block_store_records(bs);
     CHECK_OK(block_store_close(bs, &call_error), &call_error);

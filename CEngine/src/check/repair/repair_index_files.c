@@ -145,7 +145,7 @@ void repair_index_files_open(repair *r, const char *folder) {
     bool copied = index != NULL && path != NULL;
     for (size_t i = 0; copied && i < sizeof names / sizeof *names; i++)
         copied = copy_file(r, index, folder, names[i]);
-    if (copied && block_store_open(r->calls, path, 0, &r->index_files, NULL) == TANSU_OK)
+    if (copied && block_store_open(r->calls, path, 0, NULL, &r->index_files, NULL) == TANSU_OK)
         read_meta(r);
     free(index);
     free(path);

@@ -121,6 +121,27 @@ static tansu_status make_capacity(block_store *bs, uint64_t offset, uint64_t siz
     return TANSU_OK;
 }
 
+/* fill_value -- a value as it is stored: in an encrypted file, mark, tag and ciphertext. */
+static tansu_status fill_value(block_store *bs, const uint8_t key[BLOCK_STORE_KEY],
+                               const void *record, size_t size, uint8_t *value,
+                               tansu_error *error) {
+    if (bs->keys == NULL) {
+        if (size > 0)
+            memcpy(value, record, size);
+        return TANSU_OK;
+    }
+    tansu_status status =
+        bs->sealer == NULL ? sealer_new(bs->keys, SEAL_BLOCK_STORE, &bs->sealer, error) : TANSU_OK;
+    if (status != TANSU_OK)
+        return status;
+    seal_mark mark = sealer_next(bs->sealer);
+    memcpy(value, &mark, sizeof mark);
+    return seal(bs->sealer, &mark, key, BLOCK_STORE_KEY, record, size, value + SEAL_OVERHEAD,
+                value + sizeof mark)
+               ? TANSU_OK
+               : error_memory(error);
+}
+
 /* put -- what block_store_put() does once it may. */
 static tansu_status put(block_store *bs, const uint8_t key[BLOCK_STORE_KEY], const void *record,
                         size_t size, tansu_error *error) {
@@ -131,7 +152,8 @@ static tansu_status put(block_store *bs, const uint8_t key[BLOCK_STORE_KEY], con
     if (path.found && !extents_add(&bs->freed, path.node.offset, path.node.size))
         return error_memory(error);
     uint8_t hash;
-    uint32_t body, value_size = (uint32_t)size + BLOCK_STORE_CRC;
+    uint32_t body, stored = (uint32_t)size + (bs->keys != NULL ? SEAL_OVERHEAD : 0);
+    uint32_t value_size = stored + BLOCK_STORE_CRC;
     block_store_hash(bs->bucket_count, key, &hash);
     uint64_t left = path.found ? path.node.left : 0, right = path.found ? path.node.right : 0;
     uint64_t whole = block_store_fill_record(NULL, key, hash, left, right, value_size, &body);
@@ -144,9 +166,10 @@ static tansu_status put(block_store *bs, const uint8_t key[BLOCK_STORE_KEY], con
     uint8_t *bytes = bs->buffer + bs->buffer_used;
     block_store_fill_record(bytes, key, hash, left, right, value_size, &body);
     uint8_t *value = bytes + body + BLOCK_STORE_KEY;
-    if (size > 0)
-        memcpy(value, record, size);
-    store_u32(value + size, block_store_checksum(key, record, size));
+    status = fill_value(bs, key, record, size, value, error);
+    if (status != TANSU_OK)
+        return status;
+    store_u32(value + stored, block_store_checksum(key, value, stored));
     memset(value + value_size, 0, whole - body - BLOCK_STORE_KEY - value_size);
     bs->buffer_used += whole;
     bs->records_then += !path.found;
@@ -396,12 +419,13 @@ typedef struct copying {
     unsigned count;
 } copying;
 
-/* copy_record -- a block_store_visitor. */
+/* copy_record -- a block_store_visitor. The value is copied as it is stored: what is encrypted stays
+ * so, for `to` has no keys. */
 static tansu_status copy_record(void *context, const block_store_node *node, tansu_error *error) {
     copying *c = context;
     tansu_status status = c->caller == NULL ? TANSU_OK : c->caller->ask(c->caller->context, error);
     if (status == TANSU_OK)
-        status = block_store_value(c->from, node, &c->value, error);
+        status = block_store_stored_value(c->from, node, &c->value, error);
     if (status == TANSU_OK)
         status = block_store_put(c->to, (enum block_store_kind)node->key[0],
                                  load_u64(node->key + 1), c->value.data, c->value.size, error);
@@ -471,8 +495,8 @@ tansu_status block_store_rewrite(block_store *bs, const block_store_caller *call
     block_store *other = NULL;
     status = copy_all(bs, path, caller, error);
     if (status == TANSU_OK)
-        status = block_store_open(bs->calls, path, bs->passing ? BLOCK_STORE_TEMPORARY : 0, &other,
-                                  error);
+        status = block_store_open(bs->calls, path, bs->passing ? BLOCK_STORE_TEMPORARY : 0, NULL,
+                                  &other, error);
     /* A file in session is known to be whole after power loss. */
     if (status == TANSU_OK && bs->in_session)
         status = session_mark(other, error);

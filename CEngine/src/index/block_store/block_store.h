@@ -14,6 +14,7 @@
 #ifndef TANSU_INDEX_BLOCK_STORE_BLOCK_STORE_H
 #define TANSU_INDEX_BLOCK_STORE_BLOCK_STORE_H
 
+#include "crypt/keyring.h"
 #include "util/fs.h"
 
 typedef struct block_store block_store;
@@ -45,8 +46,9 @@ enum block_store_flags {
 
 /* block_store_open -- opens or creates the file. A transaction that a crash or power loss
  * interrupted is rolled back or completed, in memory at once and in the file with the first
- * transaction. Errors: IO, CORRUPT, NOT_FOUND, LOCKED. */
-tansu_status block_store_open(const fs *calls, const char *path, unsigned flags,
+ * transaction. With keys, which outlive the handle, the records are encrypted, each under its key;
+ * the structure of the file is not. Errors: IO, CORRUPT, NOT_FOUND, LOCKED. */
+tansu_status block_store_open(const fs *calls, const char *path, unsigned flags, keyring *keys,
                               block_store **result, tansu_error *error);
 
 /* block_store_close -- leaves a file that Tokyo Cabinet itself can open, on the disk. After an
@@ -58,7 +60,7 @@ tansu_status block_store_close(block_store *bs, tansu_error *error);
  * they have become those of another database. Fine on NULL. */
 void block_store_abandon(block_store *bs);
 
-/* block_store_get -- reads one record, its CRC checked. Safe from any thread, also while another
+/* block_store_get -- reads one record, its CRC (and its tag, when it is encrypted) checked. Safe from any thread, also while another
  * one is in a transaction. After an error the buffer is empty, and has no memory. Errors:
  * NOT_FOUND, CORRUPT, IO, MEMORY. */
 tansu_status block_store_get(block_store *bs, enum block_store_kind kind, uint64_t number,

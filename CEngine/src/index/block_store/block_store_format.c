@@ -8,6 +8,9 @@
  *   pool       free extents, as Tokyo Cabinet writes them when it closes a file
  *   records    and free extents, back to back
  *
+ * A value is the record and its CRC-32. In an encrypted database it is the mark, the tag and the
+ * ciphertext (crypt/keyring.h), which are bound to the key, and the CRC-32 of these.
+ *
  * Its numbers are big-endian, as those of Debian's Tokyo Cabinet on every machine. Our fields, from
  * 128 on, are little-endian.
  */

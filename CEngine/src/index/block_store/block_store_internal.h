@@ -130,6 +130,8 @@ void space_free(block_store_space *space);
 
 struct block_store {
     const fs *calls;
+    keyring *keys;  /* NULL: values are stored as they are */
+    sealer *sealer; /* of this opening, from its first record on */
     char *path;
     char *journal_path[2];
     bool read_only;
@@ -249,9 +251,10 @@ typedef tansu_status (*block_store_visitor)(void *context, const block_store_nod
  * where they lie. No transaction is in progress. */
 tansu_status block_store_visit(block_store *bs, block_store_visitor visitor, void *context,
                                tansu_error *error);
-/* block_store_value -- a node's whole value without its checksum, which is checked. */
-tansu_status block_store_value(block_store *bs, const block_store_node *node, tansu_buffer *value,
-                               tansu_error *error);
+/* block_store_stored_value -- a node's whole value as it is stored, without its checksum, which is
+ * checked. */
+tansu_status block_store_stored_value(block_store *bs, const block_store_node *node,
+                                      tansu_buffer *value, tansu_error *error);
 
 /* ---- block_store_journal.c ---- */
 

@@ -36,6 +36,7 @@ static int new_gate(pthread_rwlock_t *gate) {
 /* handle_free -- the end of a handle; its descriptors are closed. */
 static void handle_free(block_store *bs) {
     journal_end(bs, false);
+    sealer_free(bs->sealer);
     if (bs->fd >= 0)
         bs->calls->unlock(bs->fd);
     words_free(&bs->pending);
@@ -197,13 +198,14 @@ static tansu_status load(block_store *bs, bool lost, tansu_error *error) {
     return status;
 }
 
-tansu_status block_store_open(const fs *calls, const char *path, unsigned flags,
+tansu_status block_store_open(const fs *calls, const char *path, unsigned flags, keyring *keys,
                               block_store **result, tansu_error *error) {
     block_store *bs;
     uint64_t size = 0;
     tansu_status status = handle_new(calls, path, flags, &bs, error);
     if (status != TANSU_OK)
         return status;
+    bs->keys = keys;
     status = open_file(bs, flags, error);
     if (status == TANSU_OK && calls->size(bs->fd, &size) != 0)
         status = error_errno(error, path, "examine", errno);

@@ -122,18 +122,43 @@ static tansu_status find(block_store *bs, const uint8_t key[BLOCK_STORE_KEY], ta
     return TANSU_E_NOT_FOUND;
 }
 
-/* check_value -- takes the checksum off a value. */
-static tansu_status check_value(block_store *bs, const uint8_t key[BLOCK_STORE_KEY],
-                                tansu_buffer *record, tansu_error *error) {
-    size_t size = record->size - BLOCK_STORE_CRC;
-    record->size = size;
-    if (load_u32(record->data + size) == block_store_checksum(key, record->data, size))
-        return TANSU_OK;
+/* bad_value -- the error for a value that is invalid; marks the file as damaged. */
+static tansu_status bad_value(block_store *bs, const uint8_t key[BLOCK_STORE_KEY],
+                              tansu_error *error) {
     block_store_mark_damaged(bs);
     return error_set(error, TANSU_E_CORRUPT, bs->path,
                      "Record %c%llu of the index file is corrupt; close the database and open it "
                      "again to have the file rebuilt",
                      (int)key[0], (unsigned long long)load_u64(key + 1));
+}
+
+/* check_value -- takes the checksum off a value. */
+static tansu_status check_value(block_store *bs, const uint8_t key[BLOCK_STORE_KEY],
+                                tansu_buffer *record, tansu_error *error) {
+    size_t size = record->size - BLOCK_STORE_CRC;
+    record->size = size;
+    return load_u32(record->data + size) == block_store_checksum(key, record->data, size)
+               ? TANSU_OK
+               : bad_value(bs, key, error);
+}
+
+/* open_value -- decrypts the value of an encrypted file. */
+static tansu_status open_value(block_store *bs, const uint8_t key[BLOCK_STORE_KEY],
+                               tansu_buffer *record, tansu_error *error) {
+    seal_mark mark;
+    uint8_t tag[CRYPT_TAG_SIZE];
+    if (record->size < SEAL_OVERHEAD)
+        return bad_value(bs, key, error);
+    size_t size = record->size - SEAL_OVERHEAD;
+    memcpy(&mark, record->data, sizeof mark);
+    memcpy(tag, record->data + sizeof mark, sizeof tag);
+    memmove(record->data, record->data + SEAL_OVERHEAD, size);
+    record->size = size;
+    tansu_status status = unseal(bs->keys, SEAL_BLOCK_STORE, &mark, key, BLOCK_STORE_KEY,
+                                 record->data, size, tag, record->data);
+    return status == TANSU_OK         ? TANSU_OK
+           : status == TANSU_E_MEMORY ? error_memory(error)
+                                      : bad_value(bs, key, error);
 }
 
 tansu_status block_store_get(block_store *bs, enum block_store_kind kind, uint64_t number,
@@ -145,6 +170,8 @@ tansu_status block_store_get(block_store *bs, enum block_store_kind kind, uint64
     pthread_rwlock_unlock(&bs->gate);
     if (status == TANSU_OK)
         status = check_value(bs, key, record, error);
+    if (status == TANSU_OK && bs->keys != NULL)
+        status = open_value(bs, key, record, error);
     if (status != TANSU_OK)
         tansu_buffer_free(record);
     if (status == TANSU_E_NOT_FOUND)
@@ -329,8 +356,8 @@ tansu_status block_store_numbers(block_store *bs, enum block_store_kind kind,
     return block_store_visit(bs, collect_number, &c, error);
 }
 
-tansu_status block_store_value(block_store *bs, const block_store_node *node, tansu_buffer *value,
-                               tansu_error *error) {
+tansu_status block_store_stored_value(block_store *bs, const block_store_node *node,
+                                      tansu_buffer *value, tansu_error *error) {
     value->size = 0;
     if (!buffer_reserve(value, node->value_size))
         return error_memory(error);

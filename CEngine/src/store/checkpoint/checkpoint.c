@@ -220,8 +220,9 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
     if (status == TANSU_OK)
         status = block_store_delete(db->files.calls, path, error);
     if (status == TANSU_OK)
-        status = block_store_open(db->files.calls, path,
-                                  block_store_flags_of(db) | BLOCK_STORE_CREATE, &db->bs, error);
+        status =
+            block_store_open(db->files.calls, path, block_store_flags_of(db) | BLOCK_STORE_CREATE,
+                             db->keys, &db->bs, error);
     free(path);
     if (status == TANSU_OK)
         tree_store_attach(db->trees, db->bs, 1);
@@ -275,7 +276,7 @@ tansu_status checkpoint_load(database *db, snapshot **v, tansu_error *error) {
             return error_memory(error);
         status = block_store_open(db->files.calls, path,
                                   block_store_flags_of(db) | (lost ? BLOCK_STORE_POWER_LOST : 0),
-                                  &db->bs, &found);
+                                  db->keys, &db->bs, &found);
         free(path);
         tansu_buffer meta = TANSU_BUFFER_INIT;
         if (status == TANSU_OK)
