@@ -132,6 +132,7 @@ tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_e
                              .interrupt = txn != NULL ? &txn->interrupt : NULL,
                              .calls = r->db->files.calls,
                              .folder = r->db->files.folder,
+                             .keys = r->db->keys,
                              .sort_memory = r->db->options.sort_memory_bytes,
                              .group_memory = r->db->options.group_memory_bytes};
     return TANSU_OK;

@@ -25,6 +25,7 @@ typedef struct read_context {
     const interrupt *interrupt;    /* what stops a long read, or NULL; outlives the read context */
     const struct fs *calls;        /* for temporary files; NULL: a read that makes none */
     const char *folder;            /* where they go; NULL in a memory store */
+    struct keyring *keys;          /* what they are encrypted with; NULL: they are not */
     size_t sort_memory;            /* what a sort takes before it makes them */
     size_t group_memory;           /* what groups take */
     /* Of calls that copy what they read: documents that are not intact, by the checksums of their

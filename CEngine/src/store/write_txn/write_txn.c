@@ -426,6 +426,7 @@ read_context write_txn_read_context(write_txn *wtxn) {
                           .pending = wtxn->replay ? NULL : &wtxn->pending,
                           .calls = wtxn->db->files.calls,
                           .folder = wtxn->db->files.folder,
+                          .keys = wtxn->db->keys,
                           .sort_memory = wtxn->db->options.sort_memory_bytes,
                           .group_memory = wtxn->db->options.group_memory_bytes};
 }
