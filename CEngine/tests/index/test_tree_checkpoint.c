@@ -25,8 +25,7 @@ static block_store *new_block_store(void) {
     block_store *bs;
     unlink(path);
     unlink(wal);
-    REQUIRE(block_store_open(&fs_system, path, BLOCK_STORE_CREATE, NULL, &bs, &error) ==
-            TANSU_OK);
+    REQUIRE(block_store_open(&fs_system, path, BLOCK_STORE_CREATE, NULL, &bs, &error) == TANSU_OK);
     return bs;
 }
 
