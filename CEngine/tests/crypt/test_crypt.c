@@ -198,12 +198,56 @@ static void a_library_without_ciphers_says_so(void) {
     CHECK(strncmp(error.message, "Opening this needs AES-256-GCM", 30) == 0);
 }
 
+#ifndef WITH_LIBCRYPTO
+
+/* ---- A cipher of the program: bytes and tag are those of key, nonce and data ---- */
+
+static tansu_status host_seal(const uint8_t *key, const uint8_t *nonce, const void *aad,
+                              size_t aad_size, const uint8_t *plain, size_t size, uint8_t *out,
+                              uint8_t *tag) {
+    for (size_t i = 0; i < size; i++)
+        out[i] = plain[i] ^ key[0];
+    memset(tag, nonce[0] ^ (aad_size == 0 ? 0 : *(const uint8_t *)aad), CRYPT_TAG_SIZE);
+    return TANSU_OK;
+}
+
+static tansu_status host_open(const uint8_t *key, const uint8_t *nonce, const void *aad,
+                              size_t aad_size, const uint8_t *sealed, size_t size,
+                              const uint8_t *tag, uint8_t *out) {
+    uint8_t expected[CRYPT_TAG_SIZE];
+    host_seal(key, nonce, aad, aad_size, sealed, size, out, expected);
+    return memcmp(tag, expected, sizeof expected) == 0 ? TANSU_OK : TANSU_E_CORRUPT;
+}
+
+static void the_ciphers_of_the_program_are_used(void) {
+    static const uint8_t key[CRYPT_KEY_SIZE] = {5}, nonce[CRYPT_NONCE_SIZE] = {3};
+    const tansu_platform platform = {.gcm_seal = host_seal, .gcm_open = host_open};
+    uint8_t bytes[4] = {1, 2, 3, 4}, tag[CRYPT_TAG_SIZE];
+    CHECK(crypt_gcm_new(key) == NULL);
+    crypt_platform_set(&platform);
+    crypt_gcm *gcm = crypt_gcm_new(key);
+    REQUIRE(gcm != NULL);
+    CHECK(crypt_gcm_seal(gcm, nonce, "\1", 1, bytes, 4, bytes, tag));
+    CHECK_BYTES("\4\7\6\1", 4, bytes, 4);
+    CHECK_INT(2, tag[15]);
+    CHECK_STATUS(TANSU_OK, crypt_gcm_open(gcm, nonce, "\1", 1, bytes, 4, tag, bytes));
+    CHECK_BYTES("\1\2\3\4", 4, bytes, 4);
+    CHECK_STATUS(TANSU_E_CORRUPT, crypt_gcm_open(gcm, nonce, "\2", 1, bytes, 4, tag, bytes));
+    CHECK(is_zero(bytes, sizeof bytes));
+    crypt_gcm_free(gcm);
+}
+
+#endif
+
 int main(void) {
     /* Cases use their nonces again (.ci/check-nonces). */
     unsetenv("TANSU_RECORD_NONCES");
     RUN(random_bytes_differ);
     RUN(a_library_without_ciphers_says_so);
     CHECK_INT(library_crypto(), crypt_available());
+#ifndef WITH_LIBCRYPTO
+    RUN(the_ciphers_of_the_program_are_used);
+#endif
     if (!crypt_available())
         return check_finish();
     RUN(gcm_agrees_with_wycheproof);
