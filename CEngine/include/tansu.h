@@ -218,8 +218,10 @@ typedef enum tansu_status {
     TANSU_E_UNSUPPORTED = 35, /* understood, but not in this version of the library */
     TANSU_E_INVALID_STATE = 36, /* the state of the handle forbids the call */
     TANSU_E_REFERENCED = 37,    /* documents refer to what would be removed, by the rule "deny" */
-    TANSU_E_MOVED = 38          /* the database's folder is no longer at its path; context names the
+    TANSU_E_MOVED = 38,         /* the database's folder is no longer at its path; context names the
                                 folder */
+    TANSU_E_ENCRYPTED = 39,     /* the database is encrypted, and no key was given */
+    TANSU_E_WRONG_KEY = 40      /* the database is encrypted with another key than the given one */
 } tansu_status;
 
 /* What went wrong, for people (message, context) and for programs (code, context, offset). */

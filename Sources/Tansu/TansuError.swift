@@ -196,6 +196,12 @@ extension TansuError.Code {
     /// context is the folder. Close the database and open it where it is now.
     public static let moved = Self(TANSU_E_MOVED)
 
+    /// The database is encrypted, and no key was given. Open it with its key.
+    public static let encrypted = Self(TANSU_E_ENCRYPTED)
+
+    /// The database is encrypted with another key than the given one. Nothing is damaged: open it with its key.
+    public static let wrongKey = Self(TANSU_E_WRONG_KEY)
+
     private init(_ status: tansu_status) {
         self.init(rawValue: UInt32(status.rawValue))
     }

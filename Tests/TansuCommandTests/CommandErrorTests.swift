@@ -18,7 +18,8 @@ struct CommandErrorTests {
             (.invalidIndex, .invalidInput), (.invalidJSON, .invalidInput), (.invalidCommand, .invalidInput),
             (.tooLarge, .invalidInput), (.cancelled, .temporary), (.timeout, .temporary),
             (.syncFailed, .inputOutput), (.unsupported, .unavailable), (.invalidState, .software),
-            (.referenced, .invalidInput), (.moved, .inputOutput),
+            (.referenced, .invalidInput), (.moved, .inputOutput), (.encrypted, .noPermission),
+            (.wrongKey, .noPermission),
         ]
         for (code, status) in expected {
             #expect(CommandExitCode(errorCode: code.description) == status, "\(code)")

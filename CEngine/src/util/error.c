@@ -169,6 +169,8 @@ const char *tansu_status_name(tansu_status status) {
     case TANSU_E_INVALID_STATE: return "INVALID_STATE";
     case TANSU_E_REFERENCED: return "REFERENCED";
     case TANSU_E_MOVED: return "MOVED";
+    case TANSU_E_ENCRYPTED: return "ENCRYPTED";
+    case TANSU_E_WRONG_KEY: return "WRONG_KEY";
     }
     return "UNKNOWN";
 }

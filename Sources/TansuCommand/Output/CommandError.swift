@@ -151,7 +151,7 @@ enum CommandExitCode: Int32, CaseIterable, Sendable {
         case .cannotCreate: "the database or file cannot be created"
         case .inputOutput: "a read or a write failed, or the disk is full"
         case .temporary: "the database is locked, or a timeout expired; try again"
-        case .noPermission: "the database is read-only, or permission is missing"
+        case .noPermission: "the database is read-only, or permission or the key is missing"
         case .interrupted: "interrupted; what was committed before is kept"
         }
     }
@@ -182,7 +182,7 @@ enum CommandExitCode: Int32, CaseIterable, Sendable {
             case "LOCKED", "BUSY", "TIMEOUT", "CANCELLED": .temporary
             case "INVALID_ARGUMENT", "USAGE": .usage
             case "INTERRUPTED": .interrupted
-            case "READ_ONLY": .noPermission
+            case "READ_ONLY", "ENCRYPTED", "WRONG_KEY": .noPermission
             default: .software
             }
     }

@@ -11,9 +11,9 @@ struct TansuErrorTests {
             .exists,
             .notUnique, .invalidName, .invalidBSON, .invalidDocument, .invalidID, .invalidQuery, .invalidIndex,
             .invalidJSON, .invalidCommand, .tooLarge, .cancelled, .timeout, .syncFailed, .unsupported,
-            .invalidState, .referenced, .moved,
+            .invalidState, .referenced, .moved, .encrypted, .wrongKey,
         ]
-        #expect(codes.map(\.rawValue) == Array(10...38))
+        #expect(codes.map(\.rawValue) == Array(10...40))
         #expect(Set(codes.map(\.description)).count == codes.count)
         #expect(TansuError.Code.notUnique.description == "NOT_UNIQUE")
         #expect(TansuError.Code.invalidBSON.description == "INVALID_BSON")

@@ -15,9 +15,10 @@ from .collection import Collection, ReturnDocument
 from .cursor import Cursor, Results
 from .database import Database, open, repair, restore
 from .errors import (
-    Busy, Cancelled, Closed, Corrupt, DuplicateKey, Error, Exists, Full, InvalidArgument, InvalidBson, InvalidCommand,
-    InvalidDocument, InvalidId, InvalidIndex, InvalidJson, InvalidName, InvalidQuery, InvalidState, IOFailed, Locked, Moved,
-    NotFound, NotUnique, OutOfMemory, ReadOnly, Referenced, SyncFailed, Timeout, TooLarge, Unsupported, WrongVersion,
+    Busy, Cancelled, Closed, Corrupt, DuplicateKey, Encrypted, Error, Exists, Full, InvalidArgument, InvalidBson,
+    InvalidCommand, InvalidDocument, InvalidId, InvalidIndex, InvalidJson, InvalidName, InvalidQuery, InvalidState, IOFailed,
+    Locked, Moved, NotFound, NotUnique, OutOfMemory, ReadOnly, Referenced, SyncFailed, Timeout, TooLarge, Unsupported,
+    WrongKey, WrongVersion,
 )  # fmt: skip
 from .results import DeleteResult, InsertManyResult, InsertOneResult, UpdateResult
 from .transaction import Transaction
@@ -30,9 +31,9 @@ DESCENDING = -1
 
 __all__ = [
     "ASCENDING", "Busy", "Cancelled", "Change", "ChangeStream", "Closed", "Collection", "Corrupt", "Cursor", "DESCENDING",
-    "Database", "DeleteResult", "DuplicateKey", "Error", "Exists", "Full", "IOFailed", "InsertManyResult", "InsertOneResult",
-    "InvalidArgument", "InvalidBson", "InvalidCommand", "InvalidDocument", "InvalidId", "InvalidIndex", "InvalidJson",
+    "Database", "DeleteResult", "DuplicateKey", "Encrypted", "Error", "Exists", "Full", "IOFailed", "InsertManyResult",
+    "InsertOneResult", "InvalidArgument", "InvalidBson", "InvalidCommand", "InvalidDocument", "InvalidId", "InvalidIndex", "InvalidJson",
     "InvalidName", "InvalidQuery", "InvalidState", "Locked", "Moved", "NotFound", "NotUnique", "OutOfMemory", "Progress",
     "ReadOnly", "Referenced", "Results", "ReturnDocument", "SlowOperation", "SyncFailed", "Timeout", "TooLarge", "Transaction",
-    "Unsupported", "UpdateResult", "WrongVersion", "open", "repair", "restore",
+    "Unsupported", "UpdateResult", "WrongKey", "WrongVersion", "open", "repair", "restore",
 ]  # fmt: skip

@@ -208,6 +208,18 @@ class Moved(Error):
     status, code = "MOVED", 38
 
 
+class Encrypted(Error):
+    """The database is encrypted, and no key was given."""
+
+    status, code = "ENCRYPTED", 39
+
+
+class WrongKey(Error):
+    """The database is encrypted with another key than the given one."""
+
+    status, code = "WRONG_KEY", 40
+
+
 def _subclasses(base: Type[Error]) -> Dict[int, Type[Error]]:
     found = {base.code: base}
     for derived in base.__subclasses__():
