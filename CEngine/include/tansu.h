@@ -433,6 +433,18 @@ typedef enum tansu_store {
  */
 typedef enum tansu_read_mode { TANSU_READ_GUARDED = 0, TANSU_READ_UNGUARDED = 1 } tansu_read_mode;
 
+/*
+ * What the key of an encrypted database is. Everything in its files is encrypted with a random data
+ * key (AES-256-GCM); that is stored in the file KEY, encrypted with a key that is derived from this
+ * one: from 32 bytes by HKDF-SHA-256, from a passphrase by PBKDF2-HMAC-SHA512, which takes about a
+ * quarter of a second for each opening. A memory or temporary store draws a data key that is
+ * written nowhere.
+ */
+typedef enum tansu_key_kind {
+    TANSU_KEY_BYTES = 0,     /* 32 bytes from a source of random ones */
+    TANSU_KEY_PASSPHRASE = 1 /* any bytes, 1 to 1,048,576 */
+} tansu_key_kind;
+
 /* How to open a database. Fill it with tansu_options_init() first, then change what differs. */
 typedef struct tansu_options {
     uint32_t struct_size; /* set by tansu_options_init(): the struct may grow */
@@ -489,6 +501,12 @@ typedef struct tansu_options {
                                   also for each such reader. The smaller one counts; 0, the default:
                                   no limit */
     int log_all;               /* every operation is passed to `log`, whatever time it took */
+    const void *key; /* the key of an encrypted database, which is copied; a new one is encrypted
+                        with it (tansu_key_kind). NULL, the default: not encrypted */
+    size_t key_size; /* bytes of it */
+    tansu_key_kind key_kind;
+    uint32_t key_iterations; /* of a new database with a passphrase: 256,000 to 10,000,000; 0, the
+                                default: 256,000 */
 } tansu_options;
 
 /* Sets all members to the defaults. No-op on NULL. */
@@ -505,11 +523,12 @@ TANSU_API void tansu_options_init(tansu_options *options);
  * other faster than the index file can be copied); NOT_FOUND (must_exist, read_only or
  * allow_writer, and there is none); EXISTS (the path is a file, or a folder with other content);
  * CORRUPT (before the last synced commit: context and offset say where, and the log is left
- * unchanged, see tansu_repair()); VERSION; IO; FULL; READ_ONLY (there is none, and the file system
+ * unchanged, see tansu_repair()); ENCRYPTED (and no key was given); WRONG_KEY; INVALID_ARGUMENT (a
+ * key was given, and the database is not encrypted); VERSION; IO; FULL; READ_ONLY (there is none, and the file system
  * is read-only); CANCELLED (by options.progress; the log is unchanged); TOO_LARGE
  * (allow_writer: the copy of the index file exceeds max_pinned_bytes); UNSUPPORTED (segments are
- * compressed, and the library was built without LZ4; a segment is too large for a process of 32
- * bits).
+ * compressed, and the library was built without LZ4; a key was given, and it was built without
+ * libcrypto; a segment is too large for a process of 32 bits).
  */
 TANSU_API tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error *error);
 
@@ -575,10 +594,23 @@ TANSU_API tansu_status tansu_sync(tansu_db *db, tansu_error *error);
 TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
 
 /*
+ * Replaces the key of an encrypted database, whose data key stays: the file KEY is written anew, at
+ * once and durably, while others read and write. From then on the database opens with the new key
+ * only; who has it open goes on. `iterations` is as options.key_iterations. A memory or temporary
+ * store has no such file, and nothing is done.
+ * Errors: INVALID_ARGUMENT (the key); INVALID_STATE (the database is not encrypted); READ_ONLY;
+ * MOVED; IO, FULL (the old key is valid, or the new one if only the last sync failed).
+ */
+TANSU_API tansu_status tansu_rekey(tansu_db *db, const void *key, size_t key_size,
+                                   tansu_key_kind key_kind, uint32_t iterations,
+                                   tansu_error *error);
+
+/*
  * Returns statistics as a BSON document:
  *   "path", "store", "durability", "readOnly", "allowWriter" (if it is true), "format"
  *                         how the database was opened
  *   "uuid"                which database it is; its backups have the same one
+ *   "encrypted"           the cipher, "aes-256-gcm", if the database is encrypted
  *   "follow", "refreshes", "reopenings"
  *                         with allow_writer: whether reads follow, how many refreshes found
  *                         commits, and how many of them opened the files again

@@ -11,6 +11,7 @@
 #include "store/checkpoint/checkpoint.h"
 #include "store/files.h"
 #include "store/handle.h"
+#include "store/key_file.h"
 #include "store/open/instances.h"
 #include "store/open/open.h"
 #include "store/write_lock.h"
@@ -122,6 +123,30 @@ tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error) {
         status = checkpoint_write(db_inner(db), error);
     if (status == TANSU_OK)
         compactor_request(db_inner(db));
+    return status;
+}
+
+tansu_status tansu_rekey(tansu_db *db, const void *key, size_t key_size, tansu_key_kind key_kind,
+                         uint32_t iterations, tansu_error *error) {
+    if (db == NULL || key == NULL)
+        return null_argument(db == NULL ? "db" : "key", error);
+    const user_key fresh = {key, key_size, key_kind, iterations};
+    database *d = db_inner(db);
+    tansu_status status = user_key_check(&fresh, error);
+    if (status == TANSU_OK)
+        status = handle_acquire(d, error);
+    if (status != TANSU_OK)
+        return status;
+    if (d->options.read_only)
+        status = error_set(error, TANSU_E_READ_ONLY, d->files.folder,
+                           "The database was opened read-only; open it for writing to change its "
+                           "key");
+    else if (d->keys == NULL)
+        status = error_set(error, TANSU_E_INVALID_STATE, d->files.folder,
+                           "The database is not encrypted, so it has no key");
+    else if (d->options.store == TANSU_STORE_PERSISTENT)
+        status = key_file_replace(d, &fresh, error);
+    handle_release(d);
     return status;
 }
 

@@ -126,6 +126,8 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
         writer_int64(&w, "reopenings", (int64_t)counted.replacements);
     }
     writer_binary(&w, "uuid", DOC_SUBTYPE_UUID, d->manifest.known.uuid, 16);
+    if (d->keys != NULL)
+        writer_string(&w, "encrypted", "aes-256-gcm");
     writer_int32(&w, "format", LOG_FORMAT);
     writer_int64(&w, "sequence", (int64_t)v->sequence);
     append_counter(&w, "checkpointSequence", &d->checkpoints.sequence);

@@ -45,6 +45,10 @@ tansu_status database_backup(database *db, const char *to, tansu_backup_form for
                              backup_result *result, tansu_error *error) {
     *result = (backup_result){0};
     tansu_status status = staging_check_outside(to, db->files.folder, error);
+    if (status == TANSU_OK && db->keys != NULL)
+        status = error_set(error, TANSU_E_UNSUPPORTED, db->files.folder,
+                           "Backups of encrypted databases are not supported; clone it into an "
+                           "encrypted database");
     if (status != TANSU_OK)
         return status;
     /* No segment is removed until maintenance_end(). */

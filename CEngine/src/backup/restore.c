@@ -478,6 +478,11 @@ tansu_status restore_folder(const staging *staged, const char *from, task *progr
         if (status == TANSU_E_NOT_FOUND)
             status = error_set(error, TANSU_E_NOT_FOUND, from,
                                "There is no backup at this path: the folder has no MANIFEST");
+        else if (status == TANSU_OK && m->encrypted)
+            status =
+                error_set(error, TANSU_E_UNSUPPORTED, from,
+                          "The folder is an encrypted database, which cannot be restored; open "
+                          "it with its key");
     }
     if (status == TANSU_OK)
         status = copy_log(staged, folder, progress, error);

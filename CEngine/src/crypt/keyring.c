@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Data keys: one, and during a change of it two. */
-#define GENERATIONS_MOST 4u
-
 /* Derived keys that are kept: a table of sets, which a salt's first byte selects, of that many each.
  * And contexts of each key. */
 #define SETS 64u
@@ -38,7 +35,7 @@ struct keyring {
     struct {
         uint32_t generation;
         uint8_t key[CRYPT_KEY_SIZE];
-    } data[GENERATIONS_MOST];
+    } data[KEYRING_MOST];
     uint32_t count;
     derived_key derived[SETS][WAYS];
     uint64_t uses;
@@ -79,7 +76,7 @@ void keyring_free(keyring *keys) {
 
 bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY_SIZE]) {
     pthread_mutex_lock(&keys->mutex);
-    bool added = keys->count < GENERATIONS_MOST;
+    bool added = keys->count < KEYRING_MOST;
     for (uint32_t i = 0; i < keys->count; i++)
         added = added && keys->data[i].generation != generation;
     if (added) {
@@ -88,6 +85,17 @@ bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY
     }
     pthread_mutex_unlock(&keys->mutex);
     return added;
+}
+
+bool keyring_get(keyring *keys, uint32_t index, uint32_t *generation, uint8_t key[CRYPT_KEY_SIZE]) {
+    pthread_mutex_lock(&keys->mutex);
+    bool found = index < keys->count;
+    if (found) {
+        *generation = keys->data[index].generation;
+        memcpy(key, keys->data[index].key, CRYPT_KEY_SIZE);
+    }
+    pthread_mutex_unlock(&keys->mutex);
+    return found;
 }
 
 /* newest -- the index of the data key that seals; the mutex is held, and there is one. */

@@ -14,6 +14,9 @@
 
 #define SEAL_SALT_SIZE 16u
 
+/* Data keys: one, and during a change of it two. */
+#define KEYRING_MOST 4u
+
 typedef struct keyring keyring;
 typedef struct sealer sealer;
 
@@ -46,6 +49,10 @@ void keyring_free(keyring *keys);
  * memory is exhausted, or there is one of that generation. Not while others use the keyring, except
  * to open and to seal with what exists. */
 bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY_SIZE]);
+
+/* keyring_get -- the data key at an index, in the order in which they were added, which the caller
+ * wipes. false: there are no more. */
+bool keyring_get(keyring *keys, uint32_t index, uint32_t *generation, uint8_t key[CRYPT_KEY_SIZE]);
 
 /* keyring_mac -- a code that only who has the newest data key can make for those bytes
  * (HMAC-SHA-256 under a key derived for it). false: memory is exhausted. */

@@ -8,6 +8,7 @@
 #ifndef TANSU_STORE_DATABASE_INTERNAL_H
 #define TANSU_STORE_DATABASE_INTERNAL_H
 
+#include "crypt/keyring.h"
 #include "log/log.h"
 #include "store/declared_indexes.h"
 #include "store/files.h"
@@ -158,7 +159,8 @@ struct database {
     database_options options;
     database_files files;
     manifest_file manifest;
-    struct keyring *keys; /* NULL: the database is not encrypted */
+    keyring *keys;    /* NULL: the database is not encrypted */
+    bool keys_shared; /* they are freed by somebody else: an instance uses its root's */
 
     /* Guards what says "the database's mutex": the write lock, the count of handles, and requests
      * to the background threads. `changed` is signalled when one of them ends. */

@@ -7,6 +7,7 @@
 #include "store/files.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
+#include "util/hex.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #endif
 
 #define MANIFEST_NAME "MANIFEST"
+#define CIPHER "aes-256-gcm"
 #define MANIFEST_LIMIT 4096u
 #define TEXT_MOST 512u
 
@@ -34,16 +36,50 @@ static tansu_status corrupt(const char *path, tansu_error *error) {
                     "readable with \"tansu repair\"");
 }
 
-/* parse_uuid -- 32 hex digits. */
-static bool parse_uuid(const char *text, uint8_t uuid[16]) {
-    for (int i = 0; i < 16; i++) {
-        unsigned byte;
-        int length = 0;
-        if (sscanf(text + 2 * i, "%2x%n", &byte, &length) != 1 || length != 2)
-            return false;
-        uuid[i] = (uint8_t)byte;
+/* format_body -- what the code of an encrypted one is of, or the CRC of another; its length. */
+static size_t format_body(const manifest *m, char text[TEXT_MOST]) {
+    char uuid[33];
+    hex_write(m->uuid, sizeof m->uuid, uuid);
+    return (size_t)snprintf(
+        text, TEXT_MOST,
+        "tansu database %u\nuuid %s\nindex %s\nboot %s\nend %llu\ncompacted %s\n%s",
+        MANIFEST_FORMAT, uuid,
+        m->index_damaged ? "damaged"
+        : m->index_open  ? "open"
+                         : "clean",
+        m->boot[0] == 0 ? "-" : m->boot, (unsigned long long)m->end_sequence,
+        m->compacted ? "yes" : "no", m->encrypted ? "cipher " CIPHER "\n" : "");
+}
+
+/* format -- the text of a MANIFEST; its length. */
+static size_t format(const manifest *m, char text[TEXT_MOST]) {
+    size_t length = format_body(m, text);
+    if (m->encrypted) {
+        char mac[65];
+        hex_write(m->mac, sizeof m->mac, mac);
+        length += (size_t)snprintf(text + length, TEXT_MOST - length, "mac %s\n", mac);
     }
-    return true;
+    uint32_t crc = checksum(0, text, length);
+    return length + (size_t)snprintf(text + length, TEXT_MOST - length, "crc %08x\n", crc);
+}
+
+/* has_text_of -- whether that is the text of a MANIFEST. */
+static bool has_text_of(const tansu_buffer *found, const manifest *m) {
+    char text[TEXT_MOST];
+    size_t length = format(m, text);
+    return found->size == length && memcmp(found->data, text, length) == 0;
+}
+
+/* parse_cipher -- the lines of an encrypted one; all is as format() makes it, so that nothing is
+ * left out of the code. */
+static bool parse_cipher(const tansu_buffer *text, manifest *m) {
+    char mac[65];
+    const char *line = strstr((const char *)text->data, "\ncipher ");
+    if (line == NULL)
+        return true;
+    m->encrypted = true;
+    return sscanf(line, "\ncipher " CIPHER "\nmac %64[0-9a-f]\n", mac) == 1 &&
+           hex_read(mac, m->mac, sizeof m->mac) && has_text_of(text, m);
 }
 
 tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tansu_error *error) {
@@ -83,7 +119,7 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
                "tansu database %*u\nuuid %32s\nindex %7s\nboot %63[^\n]\nend %llu\ncompacted "
                "%3s\n",
                uuid, state, m->boot, &sequence, compacted) != 5 ||
-        !parse_uuid(uuid, m->uuid)) {
+        !hex_read(uuid, m->uuid, sizeof m->uuid)) {
         status = corrupt(path, error);
         goto end;
     }
@@ -91,28 +127,30 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
     m->index_open = strcmp(state, "clean") != 0;
     m->index_damaged = strcmp(state, "damaged") == 0;
     m->compacted = strcmp(compacted, "yes") == 0;
+    if (!parse_cipher(&text, m))
+        status = corrupt(path, error);
 end:
     tansu_buffer_free(&text);
     free(path);
     return status;
 }
 
-/* format -- the text of a MANIFEST; its length. */
-static size_t format(const manifest *m, char text[TEXT_MOST]) {
-    char uuid[33];
-    for (int i = 0; i < 16; i++)
-        snprintf(uuid + 2 * i, 3, "%02x", m->uuid[i]);
-    int length = snprintf(text, TEXT_MOST,
-                          "tansu database %u\nuuid %s\nindex %s\nboot %s\nend %llu\ncompacted %s\n",
-                          MANIFEST_FORMAT, uuid,
-                          m->index_damaged ? "damaged"
-                          : m->index_open  ? "open"
-                                           : "clean",
-                          m->boot[0] == 0 ? "-" : m->boot, (unsigned long long)m->end_sequence,
-                          m->compacted ? "yes" : "no");
-    uint32_t crc = checksum(0, text, length);
-    length += snprintf(text + length, TEXT_MOST - (size_t)length, "crc %08x\n", crc);
-    return (size_t)length;
+tansu_status manifest_seal(manifest *m, keyring *keys, tansu_error *error) {
+    char text[TEXT_MOST];
+    return !m->encrypted || keyring_mac(keys, text, format_body(m, text), m->mac)
+               ? TANSU_OK
+               : error_memory(error);
+}
+
+tansu_status manifest_authenticate(const manifest *m, const char *folder, keyring *keys,
+                                   tansu_error *error) {
+    manifest own = *m;
+    tansu_status status = manifest_seal(&own, keys, error);
+    if (status == TANSU_OK && memcmp(own.mac, m->mac, sizeof own.mac) != 0)
+        status = error_set(error, TANSU_E_CORRUPT, folder,
+                           "The file \"MANIFEST\" of the encrypted database was changed by "
+                           "something that does not have its key; restore a backup");
+    return status;
 }
 
 tansu_status manifest_write(const fs *calls, const char *folder, const manifest *m,
@@ -139,21 +177,18 @@ tansu_status manifest_replace(database *db, const manifest *m, tansu_error *erro
     tansu_status status = folder_check(db, error);
     if (status != TANSU_OK)
         return status;
+    manifest sealed = *m;
+    status = manifest_seal(&sealed, db->keys, error);
+    if (status != TANSU_OK)
+        return status;
     pthread_mutex_lock(&db->manifest.mutex);
-    db->manifest.tried = *m;
-    status = manifest_write(db->files.calls, db->files.folder, m, error);
+    db->manifest.tried = sealed;
+    status = manifest_write(db->files.calls, db->files.folder, &sealed, error);
     if (status == TANSU_OK)
-        db->manifest.known = *m;
+        db->manifest.known = sealed;
     note_file(db);
     pthread_mutex_unlock(&db->manifest.mutex);
     return status;
-}
-
-/* has_text_of -- whether that is the text of a MANIFEST. */
-static bool has_text_of(const tansu_buffer *found, const manifest *m) {
-    char text[TEXT_MOST];
-    size_t length = format(m, text);
-    return found->size == length && memcmp(found->data, text, length) == 0;
 }
 
 /* look -- manifest_moved() with the mutex held. A file system may number its files anew; what is

@@ -10,11 +10,14 @@
  *   boot text
  *   end sequence
  *   compacted no | yes
+ *   cipher aes-256-gcm (of an encrypted database)
+ *   mac 64 hex digits (likewise; keyring_mac() of all before this line)
  *   crc 8 hex digits (of all before this line)
  */
 #ifndef TANSU_STORE_MANIFEST_H
 #define TANSU_STORE_MANIFEST_H
 
+#include "crypt/keyring.h"
 #include "store/database.h"
 
 #include <pthread.h>
@@ -29,14 +32,24 @@ typedef struct manifest {
     char boot[64];         /* of the machine's start when they were */
     uint64_t end_sequence; /* the log is on the disk up to this commit */
     bool compacted; /* a compaction was begun: the numbers of the log's segments may have gaps */
+    bool encrypted;
+    uint8_t mac[32]; /* of an encrypted one */
 } manifest;
 
-/* manifest_read -- Errors: NOT_FOUND, CORRUPT, VERSION, IO. */
+/* manifest_read -- reads it; whoever has the keys of an encrypted one calls manifest_authenticate()
+ * as well. Errors: NOT_FOUND, CORRUPT, VERSION, IO. */
 tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tansu_error *error);
 
 /* manifest_write -- replaces it. Errors: IO, FULL, READ_ONLY. */
 tansu_status manifest_write(const fs *calls, const char *folder, const manifest *m,
                             tansu_error *error);
+
+/* manifest_seal -- makes the code of an encrypted one, before it is written. Errors: MEMORY. */
+tansu_status manifest_seal(manifest *m, keyring *keys, tansu_error *error);
+
+/* manifest_authenticate -- whether somebody with the keys wrote it. Errors: CORRUPT, MEMORY. */
+tansu_status manifest_authenticate(const manifest *m, const char *folder, keyring *keys,
+                                   tansu_error *error);
 
 /* manifest_new -- a fresh one with a random uuid. Errors: IO (no source of random bytes). */
 tansu_status manifest_new(manifest *m, tansu_error *error);

@@ -279,7 +279,7 @@ static bool manifest_newer(const repair *r) {
     return newer;
 }
 
-/* read_manifest -- the MANIFEST, if there is a valid one. Errors: VERSION, MEMORY. */
+/* read_manifest -- the MANIFEST, if there is a valid one. Errors: VERSION, ENCRYPTED, MEMORY. */
 static tansu_status read_manifest(repair *r, bool *there, tansu_error *error) {
     tansu_error found;
     tansu_status status = manifest_read(r->calls, r->from, &r->manifest, &found);
@@ -287,6 +287,10 @@ static tansu_status read_manifest(repair *r, bool *there, tansu_error *error) {
     r->manifest_read = status == TANSU_OK;
     r->end_sequence =
         r->manifest_read && r->manifest.end_sequence <= INT64_MAX ? r->manifest.end_sequence : 0;
+    if (status == TANSU_OK && r->manifest.encrypted)
+        return error_set(error, TANSU_E_ENCRYPTED, r->from,
+                         "The database is encrypted, and its documents cannot be salvaged without "
+                         "its key");
     if (status == TANSU_OK || status == TANSU_E_NOT_FOUND)
         return TANSU_OK;
     if (status == TANSU_E_MEMORY || (status == TANSU_E_VERSION && manifest_newer(r))) {

@@ -35,7 +35,8 @@ static bool note_content(void *context, const char *name) {
     else if (strcmp(name, "log") == 0)
         content->log = true;
     else if (strcmp(name, "LOCK") != 0 && strcmp(name, "index") != 0 &&
-             strcmp(name, "MANIFEST.new") != 0 && strcmp(name, SET_ASIDE_FOLDER) != 0 &&
+             strcmp(name, "MANIFEST.new") != 0 && strcmp(name, "KEY") != 0 &&
+             strcmp(name, "KEY.new") != 0 && strcmp(name, SET_ASIDE_FOLDER) != 0 &&
              strcmp(name, TEMPORARY_MARK) != 0)
         content->foreign = true;
     return true;
@@ -165,16 +166,52 @@ static tansu_status take_lock(database *db, tansu_error *error) {
     return status;
 }
 
+tansu_status folder_new_keys(database *db, const user_key *key, tansu_error *error) {
+    if (key->bytes == NULL)
+        return TANSU_OK;
+    manifest *m = &db->manifest.known;
+    tansu_status status = key_file_new_keys(m->uuid, &db->keys, error);
+    if (status == TANSU_OK && db->options.store == TANSU_STORE_PERSISTENT)
+        status = key_file_write(db->files.calls, db->files.folder, m->uuid, db->keys, key, error);
+    m->encrypted = status == TANSU_OK;
+    return status;
+}
+
+/* read_keys -- the keys of an encrypted database, with which its MANIFEST is authenticated. */
+static tansu_status read_keys(database *db, const user_key *key, tansu_error *error) {
+    const manifest *m = &db->manifest.known;
+    if (!m->encrypted && (key->bytes != NULL || db->keys != NULL))
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, db->files.folder,
+                         "A key was given and the database is not encrypted; if that is what you "
+                         "expect, open it without a key");
+    if (!m->encrypted)
+        return TANSU_OK;
+    if (key->bytes == NULL && db->keys == NULL)
+        return error_set(error, TANSU_E_ENCRYPTED, db->files.folder,
+                         "The database is encrypted; open it with its key");
+    if (db->keys == NULL) {
+        tansu_status status =
+            key_file_read(db->files.calls, db->files.folder, m->uuid, key, &db->keys, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    return manifest_authenticate(m, db->files.folder, db->keys, error);
+}
+
 /* create_files -- what an empty database consists of; the MANIFEST last, for it makes the others
  * count. */
-static tansu_status create_files(database *db, tansu_error *error) {
+static tansu_status create_files(database *db, const user_key *key, tansu_error *error) {
     tansu_status status = make_folder(db, "log", error);
     if (status == TANSU_OK)
         status = make_folder(db, "index", error);
     if (status == TANSU_OK)
         status = manifest_new(&db->manifest.known, error);
+    if (status == TANSU_OK)
+        status = folder_new_keys(db, key, error);
     if (status == TANSU_OK && db->files.calls->sync_folder(db->files.calls, db->files.folder) != 0)
         status = error_errno(error, db->files.folder, "sync", errno);
+    if (status == TANSU_OK)
+        status = manifest_seal(&db->manifest.known, db->keys, error);
     if (status == TANSU_OK)
         status = manifest_write(db->files.calls, db->files.folder, &db->manifest.known, error);
     /* A folder whose own name is lost takes every commit in it along. */
@@ -184,7 +221,7 @@ static tansu_status create_files(database *db, tansu_error *error) {
 }
 
 /* enter -- folder_enter() without waiting. */
-static tansu_status enter(database *db, bool must_exist, tansu_error *error) {
+static tansu_status enter(database *db, bool must_exist, const user_key *key, tansu_error *error) {
     folder_content content = {0};
     tansu_status status = TANSU_OK;
     bool create = !must_exist && !db->options.read_only;
@@ -228,7 +265,9 @@ static tansu_status enter(database *db, bool must_exist, tansu_error *error) {
                          "There is no database at this path, and the file system is read-only; "
                          "choose another path");
     if (status == TANSU_E_NOT_FOUND)
-        status = create_files(db, error);
+        status = create_files(db, key, error);
+    else if (status == TANSU_OK)
+        status = read_keys(db, key, error);
     if (status == TANSU_OK && !db->options.read_only) {
         manifest_is_own(db);
         status = make_folder(db, "index", error); /* it may have been deleted */
@@ -237,10 +276,10 @@ static tansu_status enter(database *db, bool must_exist, tansu_error *error) {
 }
 
 tansu_status folder_enter(database *db, bool must_exist, uint32_t lock_timeout_ms,
-                          tansu_error *error) {
+                          const user_key *key, tansu_error *error) {
     clock_time until = clock_in(lock_timeout_ms);
     for (uint64_t pause = LOCK_PAUSE_LEAST;; pause = pause < LOCK_PAUSE_MOST ? pause * 2 : pause) {
-        tansu_status status = enter(db, must_exist, error);
+        tansu_status status = enter(db, must_exist, key, error);
         clock_time now = clock_now();
         if (status != TANSU_E_LOCKED || now >= until)
             return status;

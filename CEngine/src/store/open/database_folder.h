@@ -5,6 +5,7 @@
 #define TANSU_STORE_OPEN_DATABASE_FOLDER_H
 
 #include "store/database.h"
+#include "store/key_file.h"
 #include "util/fs.h"
 
 /* The folder of files that opening took out of the log because they may hold commits. */
@@ -15,10 +16,16 @@
 tansu_status folder_set(database *db, const char *path, tansu_error *error);
 
 /* folder_enter -- creates or checks the folder, takes the lock, for which it waits that many
- * milliseconds, and reads the MANIFEST. Errors: EXISTS, NOT_FOUND, LOCKED, READ_ONLY, CORRUPT,
- * VERSION, IO, FULL, MEMORY. */
+ * milliseconds, and reads the MANIFEST and, unless db->keys are there, the keys of an encrypted
+ * database. Errors: EXISTS, NOT_FOUND, LOCKED, READ_ONLY, CORRUPT, ENCRYPTED, WRONG_KEY,
+ * INVALID_ARGUMENT (a key, and the database is not encrypted), VERSION, IO, FULL, MEMORY. */
 tansu_status folder_enter(database *db, bool must_exist, uint32_t lock_timeout_ms,
-                          tansu_error *error);
+                          const user_key *key, tansu_error *error);
+
+/* folder_new_keys -- a data key for a new database, if it is to be encrypted. The file KEY is
+ * written for a persistent one only: nobody opens another one again. Errors: IO, FULL, READ_ONLY,
+ * MEMORY. */
+tansu_status folder_new_keys(database *db, const user_key *key, tansu_error *error);
 
 /* folder_anchor -- opens the folder and anchors db->files to it, unless they are. Nothing happens
  * where folders can't be opened. folder_anchor_parts -- the same for those of the log and the index

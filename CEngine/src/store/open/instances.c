@@ -227,12 +227,15 @@ tansu_status instances_open(const tansu_options *options, const fs *calls, const
         status = folder_anchor_parts(root, error);
     }
     if (status == TANSU_OK)
-        status = open_concurrent(&r->options, root->files.calls, hooks, &instance, error);
+        status =
+            open_concurrent(&r->options, root->files.calls, hooks, &root->keys, &instance, error);
     if (status != TANSU_OK) {
         free_root(root, NULL);
         return status;
     }
     r->options.progress = NULL;
+    r->options.key = NULL; /* other instances use the root's keys */
+    r->options.key_size = 0;
     root->instances.current = NULL;
     status = add(root, instance, error);
     if (status != TANSU_OK) {
@@ -267,7 +270,7 @@ static tansu_status replace(database *root, database *old, tansu_error *error) {
     limit_guard guard;
     limit_enter(&guard);
     tansu_status status =
-        open_concurrent(&r->options, root->files.calls, root->hooks, &fresh, error);
+        open_concurrent(&r->options, root->files.calls, root->hooks, &root->keys, &fresh, error);
     limit_leave(&guard);
     if (status == TANSU_OK)
         status = add(root, fresh, error);
@@ -354,6 +357,8 @@ static bool keeps_much(const database *instance) {
 static tansu_status log_end(const database *root, uint64_t *to, tansu_error *error) {
     manifest m;
     tansu_status status = manifest_read(root->files.calls, root->files.folder, &m, error);
+    if (status == TANSU_OK && root->keys != NULL)
+        status = manifest_authenticate(&m, root->files.folder, root->keys, error);
     *to = status == TANSU_OK ? m.end_sequence : 0;
     return status;
 }

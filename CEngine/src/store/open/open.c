@@ -82,9 +82,19 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
     return TANSU_OK;
 }
 
-/* open_database -- database_open(); `error` may be filled in by what turned out to be no error. */
+/* key_of -- the key in the options. */
+static user_key key_of(const tansu_options *options) {
+    return (user_key){.bytes = options->key,
+                      .size = options->key_size,
+                      .kind = options->key_kind,
+                      .iterations = options->key_iterations};
+}
+
+/* open_database -- database_open(); `error` may be filled in by what turned out to be no error.
+ * `shared`: the keys of an instance's root, NULL until they were read; it is NULL for others. */
 static tansu_status open_database(const tansu_options *options, const fs *calls,
-                                  const query_hooks *hooks, database **result, tansu_error *error) {
+                                  const query_hooks *hooks, keyring **shared, database **result,
+                                  tansu_error *error) {
     tansu_status status = options_check(options, error);
     if (status != TANSU_OK)
         return status;
@@ -93,9 +103,16 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     if (status != TANSU_OK)
         return status;
     db->hooks = hooks;
+    db->keys_shared = shared != NULL;
+    db->keys = shared != NULL ? *shared : NULL;
+    const user_key key = key_of(options);
     char *log_folder = NULL, *set_aside = NULL;
     switch (options->store) {
-    case TANSU_STORE_MEMORY: status = manifest_new(&db->manifest.known, error); break;
+    case TANSU_STORE_MEMORY:
+        status = manifest_new(&db->manifest.known, error);
+        if (status == TANSU_OK)
+            status = folder_new_keys(db, &key, error);
+        break;
     case TANSU_STORE_TEMPORARY:
         status = temporary_folder_new(calls, options->path, &db->files.folder, error);
         break;
@@ -104,7 +121,9 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     if (status == TANSU_OK && db->options.concurrent)
         status = files_stamp_take(db, error);
     if (status == TANSU_OK && db->files.folder != NULL) {
-        status = folder_enter(db, options->must_exist != 0, options->lock_timeout_ms, error);
+        status = folder_enter(db, options->must_exist != 0, options->lock_timeout_ms, &key, error);
+        if (shared != NULL)
+            *shared = db->keys;
         if (status == TANSU_OK &&
             ((log_folder = fs_join(db->files.folder, "log")) == NULL ||
              (set_aside = fs_join(db->files.folder, SET_ASIDE_FOLDER)) == NULL))
@@ -120,7 +139,8 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
                                     .unguarded = options->read_mode == TANSU_READ_UNGUARDED,
                                     .segment_size = options->segment_size,
                                     .block_cache_bytes = options->block_cache_bytes,
-                                    .max_pinned_bytes = options->max_pinned_bytes};
+                                    .max_pinned_bytes = options->max_pinned_bytes,
+                                    .keys = db->keys};
         memcpy(log_settings.uuid, db->manifest.known.uuid, sizeof log_settings.uuid);
         status = log_open(&log_settings, &db->log, error);
         if (status == TANSU_OK && db->options.concurrent)
@@ -170,12 +190,13 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
 /* open_concurrent -- open_database() while another process writes: as often as what was read were
  * not the files of one point in time. */
 tansu_status open_concurrent(const tansu_options *options, const fs *calls,
-                             const query_hooks *hooks, database **result, tansu_error *error) {
+                             const query_hooks *hooks, keyring **keys, database **result,
+                             tansu_error *error) {
     clock_time until = clock_in((uint64_t)CONCURRENT_MS + options->lock_timeout_ms);
     int unchanged = 0;
     for (uint64_t pause = CONCURRENT_PAUSE_LEAST;;
          pause = pause < CONCURRENT_PAUSE_MOST ? pause * 2 : pause) {
-        tansu_status status = open_database(options, calls, hooks, result, error);
+        tansu_status status = open_database(options, calls, hooks, keys, result, error);
         if (status != TANSU_E_BUSY && status != TANSU_E_CORRUPT && status != TANSU_E_IO)
             return status;
         if ((status != TANSU_E_BUSY && ++unchanged == CONCURRENT_UNCHANGED) || clock_now() >= until)
@@ -193,7 +214,7 @@ tansu_status database_open(const tansu_options *options, const fs *calls, const 
     limit_enter(&guard);
     tansu_status status = options->allow_writer
                               ? instances_open(options, &plain, hooks, result, &own)
-                              : open_database(options, &plain, hooks, result, &own);
+                              : open_database(options, &plain, hooks, NULL, result, &own);
     limit_leave(&guard);
     if (status != TANSU_OK && error != NULL)
         *error = own;
@@ -280,6 +301,8 @@ tansu_status database_close(database *db, tansu_error *error) {
     pthread_mutex_destroy(&db->mutex);
     pthread_mutex_destroy(&db->snapshots.mutex);
     free(db->files.folder);
+    if (!db->keys_shared)
+        keyring_free(db->keys);
     if (db->handle != NULL)
         db->free_handle(db->handle);
     free(db);
@@ -355,6 +378,8 @@ tansu_status options_check(const tansu_options *o, tansu_error *error) {
     else if (o->group_memory_bytes < TANSU_MIN_QUERY_MEMORY ||
              o->group_memory_bytes > QUERY_MEMORY_MOST)
         wrong = "The option \"group_memory_bytes\" must be from 64 KiB to 1 TiB";
-    return wrong == NULL ? TANSU_OK
-                         : error_set(error, TANSU_E_INVALID_ARGUMENT, "options", "%s", wrong);
+    if (wrong != NULL)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options", "%s", wrong);
+    const user_key key = key_of(o);
+    return user_key_check(&key, error);
 }

@@ -4,6 +4,7 @@
 #ifndef TANSU_STORE_OPEN_OPEN_H
 #define TANSU_STORE_OPEN_OPEN_H
 
+#include "crypt/keyring.h"
 #include "store/database.h"
 #include "tansu.h"
 
@@ -11,10 +12,12 @@
 tansu_status database_new(const tansu_options *options, const fs *calls, database **result,
                           tansu_error *error);
 
-/* open_concurrent -- opens the files while another process may write. Errors: those of
- * database_open(). */
+/* open_concurrent -- opens the files while another process may write. *keys: those of an encrypted
+ * database; NULL: they are read, with the key in the options, and belong to the caller, also after
+ * an error. Errors: those of database_open(). */
 tansu_status open_concurrent(const tansu_options *options, const fs *calls,
-                             const query_hooks *hooks, database **result, tansu_error *error);
+                             const query_hooks *hooks, keyring **keys, database **result,
+                             tansu_error *error);
 
 /* ---- The options of a database: their defaults and their limits ---- */
 

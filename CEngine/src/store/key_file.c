@@ -1,0 +1,339 @@
+/*
+ * store/key_file.c -- reading and replacing the file KEY.
+ */
+#include "store/key_file.h"
+
+#include "store/database_internal.h"
+#include "util/checksum/checksum.h"
+#include "util/error.h"
+#include "util/hex.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_NAME "KEY"
+#define KEY_FORMAT 1u
+#define TEXT_MOST 1024u
+
+/* SQLCipher 4's, and what takes half a minute. */
+#define ITERATIONS_LEAST 256000u
+#define ITERATIONS_MOST 10000000u
+
+#define PASSPHRASE_MOST ((size_t)1024 * 1024)
+
+#define SALT_SIZE 16u
+
+/* A data key as it is stored. */
+typedef struct sealed_key {
+    uint32_t generation;
+    uint8_t nonce[CRYPT_NONCE_SIZE];
+    uint8_t key[CRYPT_KEY_SIZE];
+    uint8_t tag[CRYPT_TAG_SIZE];
+} sealed_key;
+
+#define SEALED_SIZE (CRYPT_NONCE_SIZE + CRYPT_KEY_SIZE + CRYPT_TAG_SIZE)
+
+typedef struct key_file {
+    uint8_t uuid[16];
+    uint32_t iterations; /* 0: the user's key is not a passphrase */
+    uint8_t salt[SALT_SIZE];
+    sealed_key keys[KEYRING_MOST];
+    uint32_t count;
+} key_file;
+
+tansu_status user_key_check(const user_key *key, tansu_error *error) {
+    const char *wrong = NULL;
+    if (key->bytes == NULL && key->size == 0)
+        return TANSU_OK;
+    if (key->bytes == NULL)
+        wrong = "The key is NULL, and its size is not 0";
+    else if ((unsigned)key->kind > TANSU_KEY_PASSPHRASE)
+        wrong = "The kind of the key is invalid; use a value of tansu_key_kind";
+    else if (key->kind == TANSU_KEY_BYTES && key->size != CRYPT_KEY_SIZE)
+        wrong = "A key of bytes has 32 of them; a passphrase may have any length";
+    else if (key->size == 0 || key->size > PASSPHRASE_MOST)
+        wrong = "A passphrase has 1 to 1048576 bytes";
+    else if (key->iterations != 0 &&
+             (key->iterations < ITERATIONS_LEAST || key->iterations > ITERATIONS_MOST))
+        wrong = "The iterations for a key must be from 256000 to 10000000";
+    if (wrong != NULL)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "key", "%s", wrong);
+    return crypt_available() ? TANSU_OK : crypt_missing("An encrypted database", error);
+}
+
+/* ---- The text ---- */
+
+/* append -- prints at the end of a text. */
+static size_t append(char text[TEXT_MOST], size_t length, const char *name, const uint8_t *bytes,
+                     size_t size) {
+    char digits[2 * SEALED_SIZE + 1];
+    hex_write(bytes, size, digits);
+    return length + (size_t)snprintf(text + length, TEXT_MOST - length, "%s %s\n", name, digits);
+}
+
+/* format_head -- what comes before the data keys; its length. */
+static size_t format_head(const key_file *f, char text[TEXT_MOST]) {
+    size_t length = (size_t)snprintf(text, TEXT_MOST, "tansu key %u\n", KEY_FORMAT);
+    length = append(text, length, "uuid", f->uuid, sizeof f->uuid);
+    length += (size_t)(f->iterations == 0
+                           ? snprintf(text + length, TEXT_MOST - length, "kdf none\n")
+                           : snprintf(text + length, TEXT_MOST - length,
+                                      "kdf pbkdf2-hmac-sha512 %" PRIu32 "\n", f->iterations));
+    return append(text, length, "salt", f->salt, sizeof f->salt);
+}
+
+/* format -- the text of the file; its length. */
+static size_t format(const key_file *f, char text[TEXT_MOST]) {
+    size_t length = format_head(f, text);
+    for (uint32_t i = 0; i < f->count; i++) {
+        const sealed_key *k = &f->keys[i];
+        uint8_t bytes[SEALED_SIZE];
+        char name[24];
+        memcpy(bytes, k->nonce, sizeof k->nonce);
+        memcpy(bytes + sizeof k->nonce, k->key, sizeof k->key);
+        memcpy(bytes + sizeof k->nonce + sizeof k->key, k->tag, sizeof k->tag);
+        snprintf(name, sizeof name, "key %" PRIu32, k->generation);
+        length = append(text, length, name, bytes, sizeof bytes);
+    }
+    uint32_t crc = checksum(0, text, length);
+    return length + (size_t)snprintf(text + length, TEXT_MOST - length, "crc %08" PRIx32 "\n", crc);
+}
+
+/* parse_key -- the part of a line "key ..." behind its name. */
+static bool parse_key(const char *line, sealed_key *k) {
+    char digits[2 * SEALED_SIZE + 1];
+    uint8_t bytes[SEALED_SIZE];
+    if (sscanf(line, "%" SCNu32 " %120[0-9a-f]\n", &k->generation, digits) != 2 ||
+        !hex_read(digits, bytes, sizeof bytes))
+        return false;
+    memcpy(k->nonce, bytes, sizeof k->nonce);
+    memcpy(k->key, bytes + sizeof k->nonce, sizeof k->key);
+    memcpy(k->tag, bytes + sizeof k->nonce + sizeof k->key, sizeof k->tag);
+    return true;
+}
+
+/* parse -- false when the text is not exactly what format() makes of a file. */
+static bool parse(const char *text, size_t size, key_file *f) {
+    char uuid[33], kdf[32], salt[33], again[TEXT_MOST];
+    *f = (key_file){.count = 0};
+    if (sscanf(text, "tansu key %*u\nuuid %32s\nkdf %31[^\n]\nsalt %32s\n", uuid, kdf, salt) != 3 ||
+        !hex_read(uuid, f->uuid, sizeof f->uuid) || !hex_read(salt, f->salt, sizeof f->salt))
+        return false;
+    if (strcmp(kdf, "none") != 0 &&
+        (sscanf(kdf, "pbkdf2-hmac-sha512 %" SCNu32, &f->iterations) != 1 ||
+         f->iterations < ITERATIONS_LEAST || f->iterations > ITERATIONS_MOST))
+        return false;
+    for (const char *line = text; (line = strstr(line, "\nkey ")) != NULL; f->count++) {
+        line += strlen("\nkey ");
+        if (f->count == KEYRING_MOST || !parse_key(line, &f->keys[f->count]))
+            return false;
+    }
+    return f->count != 0 && format(f, again) == size && memcmp(text, again, size) == 0;
+}
+
+/* ---- Encrypting the data keys ---- */
+
+/* derive -- the key-encryption key. */
+static tansu_status derive(const key_file *f, const user_key *key, uint8_t out[CRYPT_KEY_SIZE],
+                           tansu_error *error) {
+    static const uint8_t info[] = "tansu key 1";
+    bool made = f->iterations == 0 ? crypt_hkdf(key->bytes, key->size, f->salt, sizeof f->salt,
+                                                info, sizeof info, out, CRYPT_KEY_SIZE)
+                                   : crypt_pbkdf2(key->bytes, key->size, f->salt, sizeof f->salt,
+                                                  f->iterations, out, CRYPT_KEY_SIZE);
+    return made ? TANSU_OK : error_memory(error);
+}
+
+/* context_of -- the cipher under the key-encryption key. */
+static tansu_status context_of(const key_file *f, const user_key *key, crypt_gcm **gcm,
+                               tansu_error *error) {
+    uint8_t wrapping[CRYPT_KEY_SIZE];
+    tansu_status status = derive(f, key, wrapping, error);
+    if (status == TANSU_OK && (*gcm = crypt_gcm_new(wrapping)) == NULL)
+        status = error_memory(error);
+    crypt_wipe(wrapping, sizeof wrapping);
+    return status;
+}
+
+/* authenticated -- what is authenticated with a data key; its length. */
+static size_t authenticated(const key_file *f, uint32_t generation, char text[TEXT_MOST]) {
+    size_t length = format_head(f, text);
+    return length + (size_t)snprintf(text + length, TEXT_MOST - length, "key %" PRIu32, generation);
+}
+
+/* seal_keys -- encrypts the data keys of a keyring into the file. */
+static tansu_status seal_keys(key_file *f, keyring *keys, crypt_gcm *gcm, tansu_error *error) {
+    uint8_t key[CRYPT_KEY_SIZE];
+    char aad[TEXT_MOST];
+    tansu_status status = TANSU_OK;
+    for (f->count = 0; status == TANSU_OK; f->count += status == TANSU_OK) {
+        sealed_key *k = &f->keys[f->count];
+        if (!keyring_get(keys, f->count, &k->generation, key))
+            break;
+        status = crypt_random(k->nonce, sizeof k->nonce, error);
+        if (status == TANSU_OK &&
+            !crypt_gcm_seal(gcm, k->nonce, aad, authenticated(f, k->generation, aad), key,
+                            sizeof key, k->key, k->tag))
+            status = error_memory(error);
+    }
+    crypt_wipe(key, sizeof key);
+    return status;
+}
+
+/* wrong_key -- the error for a key that the data keys are not encrypted with. */
+static tansu_status wrong_key(const key_file *f, const user_key *key, const char *path,
+                              tansu_error *error) {
+    bool passphrase = f->iterations != 0;
+    if (passphrase != (key->kind == TANSU_KEY_PASSPHRASE))
+        return error_set(error, TANSU_E_WRONG_KEY, path,
+                         passphrase ? "The database is encrypted with a passphrase, and 32 bytes "
+                                      "were given as its key"
+                                    : "The database is encrypted with a key of 32 bytes, and a "
+                                      "passphrase was given");
+    return error_set(error, TANSU_E_WRONG_KEY, path,
+                     passphrase ? "The passphrase is not that of the database"
+                                : "The key is not that of the database");
+}
+
+/* open_keys -- decrypts the data keys of the file into a keyring. Errors: WRONG_KEY (without a
+ * text), MEMORY. */
+static tansu_status open_keys(const key_file *f, crypt_gcm *gcm, keyring *keys) {
+    uint8_t key[CRYPT_KEY_SIZE];
+    char aad[TEXT_MOST];
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < f->count; i++) {
+        const sealed_key *k = &f->keys[i];
+        status = crypt_gcm_open(gcm, k->nonce, aad, authenticated(f, k->generation, aad), k->key,
+                                sizeof k->key, k->tag, key);
+        if (status == TANSU_E_CORRUPT)
+            status = TANSU_E_WRONG_KEY;
+        if (status == TANSU_OK && !keyring_add(keys, k->generation, key))
+            status = TANSU_E_MEMORY;
+    }
+    crypt_wipe(key, sizeof key);
+    return status;
+}
+
+/* ---- The interface ---- */
+
+tansu_status key_file_new_keys(const uint8_t uuid[16], keyring **keys, tansu_error *error) {
+    uint8_t key[CRYPT_KEY_SIZE];
+    tansu_status status = crypt_random(key, sizeof key, error);
+    if (status != TANSU_OK)
+        return status;
+    keyring *made = keyring_new(uuid);
+    if (made == NULL || !keyring_add(made, 1, key)) {
+        keyring_free(made);
+        made = NULL;
+        status = error_memory(error);
+    }
+    crypt_wipe(key, sizeof key);
+    *keys = made;
+    return status;
+}
+
+/* make_text -- the text of a file for that user's key; *length: its length. */
+static tansu_status make_text(const uint8_t uuid[16], keyring *keys, const user_key *key,
+                              char text[TEXT_MOST], size_t *length, tansu_error *error) {
+    key_file f = {.count = 0};
+    crypt_gcm *gcm = NULL;
+    memcpy(f.uuid, uuid, sizeof f.uuid);
+    if (key->kind == TANSU_KEY_PASSPHRASE)
+        f.iterations = key->iterations != 0 ? key->iterations : ITERATIONS_LEAST;
+    tansu_status status = crypt_random(f.salt, sizeof f.salt, error);
+    if (status == TANSU_OK)
+        status = context_of(&f, key, &gcm, error);
+    if (status == TANSU_OK)
+        status = seal_keys(&f, keys, gcm, error);
+    crypt_gcm_free(gcm);
+    if (status == TANSU_OK)
+        *length = format(&f, text);
+    return status;
+}
+
+tansu_status key_file_write(const fs *calls, const char *folder, const uint8_t uuid[16],
+                            keyring *keys, const user_key *key, tansu_error *error) {
+    char text[TEXT_MOST];
+    size_t length;
+    tansu_status status = make_text(uuid, keys, key, text, &length, error);
+    return status == TANSU_OK ? fs_write_file(calls, folder, KEY_NAME, text, length, error)
+                              : status;
+}
+
+tansu_status key_file_replace(database *db, const user_key *key, tansu_error *error) {
+    char text[TEXT_MOST];
+    size_t length;
+    tansu_status status = make_text(db->manifest.known.uuid, db->keys, key, text, &length, error);
+    if (status == TANSU_OK)
+        status = folder_check(db, error);
+    if (status != TANSU_OK)
+        return status;
+    pthread_mutex_lock(&db->manifest.mutex); /* one thread at a time writes the file */
+    status = fs_write_file(db->files.calls, db->files.folder, KEY_NAME, text, length, error);
+    pthread_mutex_unlock(&db->manifest.mutex);
+    return status;
+}
+
+/* read_text -- the file, parsed. Errors: CORRUPT, VERSION, IO, MEMORY. */
+static tansu_status read_text(const fs *calls, const char *path, key_file *f, tansu_error *error) {
+    tansu_buffer text = TANSU_BUFFER_INIT;
+    tansu_status status = fs_read_file(calls, path, TEXT_MOST, &text, error);
+    unsigned number = KEY_FORMAT;
+    if (status == TANSU_E_NOT_FOUND)
+        status = error_set(error, TANSU_E_CORRUPT, path,
+                           "The file \"KEY\" of the encrypted database is missing, and its data "
+                           "cannot be read without it; restore the file or a backup");
+    else if (status == TANSU_OK &&
+             sscanf((const char *)text.data, "tansu key %u\n", &number) == 1 &&
+             number != KEY_FORMAT)
+        status = error_set(error, TANSU_E_VERSION, path,
+                           "The file \"KEY\" has format %u and this library reads format %u; use "
+                           "a newer version of the library",
+                           number, KEY_FORMAT);
+    else if (status == TANSU_E_TOO_LARGE ||
+             (status == TANSU_OK && !parse((const char *)text.data, text.size, f)))
+        status = error_set(error, TANSU_E_CORRUPT, path,
+                           "The file \"KEY\" of the encrypted database is corrupt, and its data "
+                           "cannot be read without it; restore the file or a backup");
+    tansu_buffer_free(&text);
+    return status;
+}
+
+/* unlock -- the data keys of a parsed file. */
+static tansu_status unlock(const key_file *f, const user_key *key, const char *path, keyring **keys,
+                           tansu_error *error) {
+    crypt_gcm *gcm = NULL;
+    if ((f->iterations != 0) != (key->kind == TANSU_KEY_PASSPHRASE))
+        return wrong_key(f, key, path, error);
+    tansu_status status = context_of(f, key, &gcm, error);
+    if (status != TANSU_OK)
+        return status;
+    keyring *made = keyring_new(f->uuid);
+    status = made == NULL ? TANSU_E_MEMORY : open_keys(f, gcm, made);
+    crypt_gcm_free(gcm);
+    if (status == TANSU_OK) {
+        *keys = made;
+        return TANSU_OK;
+    }
+    keyring_free(made);
+    return status == TANSU_E_WRONG_KEY ? wrong_key(f, key, path, error) : error_memory(error);
+}
+
+tansu_status key_file_read(const fs *calls, const char *folder, const uint8_t uuid[16],
+                           const user_key *key, keyring **keys, tansu_error *error) {
+    key_file f;
+    char *path = fs_join(folder, KEY_NAME);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = read_text(calls, path, &f, error);
+    if (status == TANSU_OK && memcmp(f.uuid, uuid, sizeof f.uuid) != 0)
+        status = error_set(error, TANSU_E_CORRUPT, path,
+                           "The file \"KEY\" is that of another database, and the data cannot be "
+                           "read without its own; restore the file or a backup");
+    if (status == TANSU_OK)
+        status = unlock(&f, key, path, keys, error);
+    free(path);
+    return status;
+}
