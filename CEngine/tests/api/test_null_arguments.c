@@ -78,6 +78,8 @@ static void opening_and_closing(void) {
     TAKES(sequence, tansu_refresh(db, NULL, NULL, NULL));
     NEEDS(db, tansu_sync(NULL, NULL));
     NEEDS(db, tansu_checkpoint(NULL, NULL));
+    NEEDS(db, tansu_rekey(NULL, "key", 3, TANSU_KEY_PASSPHRASE, 0, NULL));
+    NEEDS(key, tansu_rekey(db, NULL, 0, TANSU_KEY_PASSPHRASE, 0, NULL));
     NEEDS(db, tansu_stats(NULL, &out, NULL));
     NEEDS(result, tansu_stats(db, NULL, NULL));
 }
