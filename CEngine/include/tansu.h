@@ -547,8 +547,10 @@ TANSU_API tansu_status tansu_open_path(const char *path, tansu_db **db, tansu_er
  *                 true or false
  *   "intervalMs", "busyTimeoutMs", "segmentSize", "checkpointBytes", "indexCacheBytes",
  *   "blockCacheBytes", "compactionPercent", "compactionShare", "lockTimeoutMs", "maxPinnedBytes",
- *   "sortMemoryBytes", "groupMemoryBytes", "transactionMemoryBytes"
+ *   "sortMemoryBytes", "groupMemoryBytes", "transactionMemoryBytes", "keyIterations"
  *                 whole number
+ *   "key"         32 bytes, as {"$binary": {"base64": text, "subType": "00"}}
+ *   "passphrase"  text
  * Errors: INVALID_JSON; INVALID_ARGUMENT (an unknown member, or a value of another type or out of
  * range; context is the member); those of tansu_open().
  */

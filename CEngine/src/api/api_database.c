@@ -180,6 +180,7 @@ static const number_member numbers[] = {
     NUMBER("sortMemoryBytes", sort_memory_bytes),
     NUMBER("groupMemoryBytes", group_memory_bytes),
     NUMBER("transactionMemoryBytes", transaction_memory_bytes),
+    NUMBER("keyIterations", key_iterations),
 };
 
 /* A text that stands for a value of an enumeration. */
@@ -239,7 +240,24 @@ static bool read_number(const doc_value *value, const number_member *member,
     return true;
 }
 
-/* read_member -- one option. A path is text of `value`. */
+/* read_key -- the key: binary of 32 bytes, or text. */
+static tansu_status read_key(const char *name, const doc_value *value, bool passphrase,
+                             tansu_options *options, tansu_error *error) {
+    if (options->key != NULL)
+        return wrong_value(name, "the only key", error);
+    if (value->type != (passphrase ? DOC_STRING : DOC_BINARY))
+        return wrong_value(name, passphrase ? "text" : "binary data of 32 bytes", error);
+    if (passphrase)
+        options->key = doc_string(value, &options->key_size);
+    else {
+        options->key = value->data + 5;
+        options->key_size = value->size - 5;
+    }
+    options->key_kind = passphrase ? TANSU_KEY_PASSPHRASE : TANSU_KEY_BYTES;
+    return TANSU_OK;
+}
+
+/* read_member -- one option. A path and a key are bytes of `value`. */
 static tansu_status read_member(const char *name, const doc_value *value, tansu_options *options,
                                 tansu_error *error) {
     int chosen = 0;
@@ -265,6 +283,8 @@ static tansu_status read_member(const char *name, const doc_value *value, tansu_
         options->read_mode = (tansu_read_mode)chosen;
         return TANSU_OK;
     }
+    if (strcmp(name, "key") == 0 || strcmp(name, "passphrase") == 0)
+        return read_key(name, value, name[0] == 'p', options, error);
     int *flag = strcmp(name, "readOnly") == 0      ? &options->read_only
                 : strcmp(name, "allowWriter") == 0 ? &options->allow_writer
                 : strcmp(name, "follow") == 0      ? &options->follow
@@ -313,6 +333,8 @@ tansu_status tansu_open_json(const char *options, tansu_db **db, tansu_error *er
         status = options_parse(bson.data, bson.size, &parsed, error);
     if (status == TANSU_OK)
         status = tansu_open(&parsed, db, error);
+    if (bson.size != 0)
+        crypt_wipe(bson.data, bson.size); /* it may have a key */
     tansu_buffer_free(&bson);
     return status;
 }

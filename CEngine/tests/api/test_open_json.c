@@ -2,6 +2,7 @@
  * test_open_json.c -- options in JSON form: every member, and what is wrong with one.
  */
 #include "api/handles.h"
+#include "crypt/crypt.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -54,6 +55,52 @@ static void every_member_is_taken_over(void) {
     CHECK_OK(try_json(text), &call_error);
     snprintf(text, sizeof text, "{'path': '%s', 'mustExist': true}", folder_join(folder, "none"));
     CHECK_STATUS(TANSU_E_NOT_FOUND, try_json(text));
+    folder_end(folder);
+}
+
+#define BASE64_KEY \
+    "{'$binary': {'base64': 'MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=', 'subType': '00'}}"
+
+static void keys(void) {
+    if (!crypt_available()) {
+        check_skip("the engine has no libcrypto");
+        return;
+    }
+    char *folder = folder_new(), path[600], text[1000], *answer = NULL;
+    snprintf(path, sizeof path, "%s/db", folder);
+    snprintf(text, sizeof text, "{'path': '%s', 'key': " BASE64_KEY "}", path);
+    CHECK_OK(try_json(text), &call_error);
+    snprintf(text, sizeof text, "{'path': '%s'}", path);
+    CHECK_STATUS(TANSU_E_ENCRYPTED, try_json(text));
+    tansu_options options = call_options(path);
+    options.key = "01234567890123456789012345678901";
+    options.key_size = 32;
+    tansu_db *db = call_open_with(&options);
+    CHECK_STATUS(
+        TANSU_E_INVALID_COMMAND,
+        tansu_execute_json(db, "{\"op\": \"rekey\", \"options\": {\"path\": \"\"}}", &answer));
+    tansu_free(answer);
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT,
+                 tansu_execute_json(db, "{\"op\": \"rekey\", \"options\": {}}", &answer));
+    tansu_free(answer);
+    CHECK_STATUS(TANSU_OK,
+                 tansu_execute_json(db,
+                                    "{\"op\": \"rekey\", \"options\": "
+                                    "{\"passphrase\": \"abc\", \"keyIterations\": 256001}}",
+                                    &answer));
+    CHECK_TEXT("{\"ok\": true}", answer);
+    tansu_free(answer);
+    call_close(db);
+    snprintf(text, sizeof text, "{'path': '%s', 'passphrase': 'abd'}", path);
+    CHECK_STATUS(TANSU_E_WRONG_KEY, try_json(text));
+    snprintf(text, sizeof text, "{'path': '%s', 'passphrase': 'abc'}", path);
+    CHECK_OK(try_json(text), &call_error);
+    snprintf(text, sizeof text, "{'path': '%s', 'passphrase': 1}", path);
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_json(text));
+    snprintf(text, sizeof text, "{'path': '%s', 'key': 'abc'}", path);
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_json(text));
+    snprintf(text, sizeof text, "{'path': '%s', 'passphrase': 'abc', 'key': " BASE64_KEY "}", path);
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_json(text));
     folder_end(folder);
 }
 
@@ -135,6 +182,7 @@ static void opening_can_be_cancelled(void) {
 
 int main(void) {
     RUN(every_member_is_taken_over);
+    RUN(keys);
     RUN(wrong_members_are_named);
     RUN(opening_a_path_says_what_is_wrong);
     RUN(opening_can_be_cancelled);

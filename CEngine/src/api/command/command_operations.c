@@ -504,6 +504,25 @@ tansu_status command_compact(command *c, tansu_error *error) {
     return status;
 }
 
+/* command_rekey -- replaces the key by that of "options", which has nothing else. */
+tansu_status command_rekey(command *c, tansu_error *error) {
+    const doc_value *given = &c->given[MEMBER_OPTIONS];
+    tansu_options options;
+    doc_iter iter;
+    tansu_options_init(&options);
+    doc_iter_value(&iter, given);
+    while (doc_iter_next(&iter))
+        if (strcmp(iter.key, "key") != 0 && strcmp(iter.key, "passphrase") != 0 &&
+            strcmp(iter.key, "keyIterations") != 0)
+            return error_set(error, TANSU_E_INVALID_COMMAND, "options",
+                             "The new key is \"key\", or \"passphrase\" with \"keyIterations\"; "
+                             "there are no other options");
+    tansu_status status = options_parse(given->data, given->size, &options, error);
+    return status == TANSU_OK ? tansu_rekey(c->db, options.key, options.key_size, options.key_kind,
+                                            options.key_iterations, error)
+                              : status;
+}
+
 /* ---- JSON commands that read or write files: backups, repair, copies, dumps ---- */
 
 /* put_report -- appends the report of a call that succeeded, and frees it. */
