@@ -25,6 +25,12 @@ extension Database {
         /// Throw `.notFound` instead of creating a new database.
         public var mustExist: Bool
 
+        /// The key of an encrypted database, and of a new one, which is encrypted with it; not encrypted when `nil`.
+        ///
+        /// Opening throws `.encrypted` without the key, `.wrongKey` with another one, and `.invalidArgument` when the
+        /// database is not encrypted. A temporary database, or one in memory, has a random key that is stored nowhere.
+        public var key: DatabaseKey?
+
         /// How long a write waits for the write lock before it throws `.busy`. For async writes it counts from the call:
         /// many of them wait for a thread first.
         public var busyTimeout: Duration
@@ -97,7 +103,7 @@ extension Database {
         /// Makes options; every one has a default.
         public init(
             durability: Durability = .full, readOnly: Bool = false, allowWriter: Bool = false,
-            follow: Bool = false, mustExist: Bool = false,
+            follow: Bool = false, mustExist: Bool = false, key: DatabaseKey? = nil,
             busyTimeout: Duration = .seconds(60), lockTimeout: Duration = .zero,
             segmentSize: Int? = nil, checkpointBytes: Int? = nil, indexCacheBytes: Int? = nil,
             sortMemoryBytes: Int? = nil, groupMemoryBytes: Int? = nil, transactionMemoryBytes: Int? = nil,
@@ -111,6 +117,7 @@ extension Database {
             self.allowWriter = allowWriter
             self.follow = follow
             self.mustExist = mustExist
+            self.key = key
             self.busyTimeout = busyTimeout
             self.lockTimeout = lockTimeout
             self.segmentSize = segmentSize

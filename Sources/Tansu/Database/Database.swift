@@ -49,7 +49,9 @@ public final class Database: Sendable {
     ///   - store: Where the documents are.
     ///   - options: How to open it.
     /// - Throws: ``TansuError`` with `.locked` (open elsewhere), `.notFound` (none there, and it must exist),
-    ///   `.exists` (something else is there), `.corrupt`, `.version`, `.io`, `.full` or `.readOnly`.
+    ///   `.exists` (something else is there), `.encrypted` (it has a key, and none was given), `.wrongKey`,
+    ///   `.invalidArgument` (a key was given, and it is not encrypted), `.corrupt`, `.version`, `.io`, `.full` or
+    ///   `.readOnly`.
     public init(_ store: Store, options: Options = Options()) throws {
         engine = try EngineDatabase(opening: store, options: options)
         waitLimit = WaitLimit(timeout: engine.busyTimeout)
@@ -60,10 +62,11 @@ public final class Database: Sendable {
     ///
     /// - Parameters:
     ///   - path: The database's folder; `~` at the beginning is the user's home.
+    ///   - key: The key of an encrypted database, as ``Options/key``, which counts when this is `nil`.
     ///   - options: How to open it.
     /// - Throws: As ``init(_:options:)``.
-    public convenience init(path: String, options: Options = Options()) throws {
-        try self.init(.persistent(path: path), options: options)
+    public convenience init(path: String, key: DatabaseKey? = nil, options: Options = Options()) throws {
+        try self.init(.persistent(path: path), options: options.with(key))
     }
 
     /// Opens a database without blocking the task's thread: recovery after a crash may take a while.
@@ -80,10 +83,13 @@ public final class Database: Sendable {
     ///
     /// - Parameters:
     ///   - path: The database's folder; `~` at the beginning is the user's home.
+    ///   - key: The key of an encrypted database, as ``Options/key``, which counts when this is `nil`.
     ///   - options: How to open it.
     /// - Throws: As ``init(_:options:)``, and `CancellationError`.
-    public static func open(path: String, options: Options = Options()) async throws -> Database {
-        try await open(.persistent(path: path), options: options)
+    public static func open(
+        path: String, key: DatabaseKey? = nil, options: Options = Options()
+    ) async throws -> Database {
+        try await open(.persistent(path: path), options: options.with(key))
     }
 
     deinit {

@@ -23,6 +23,16 @@ extension EngineDatabase {
         try call { database in _ = try engineCall { tansu_checkpoint(database, $0) } }
     }
 
+    /// Replaces the key.
+    func rekey(to key: DatabaseKey) throws {
+        try call { database in
+            try key.withEngineKey { bytes, size, kind, iterations in
+                _ = try engineCall { tansu_rekey(database, bytes, size, kind, iterations, $0) }
+            }
+            opensAgain(with: key)
+        }
+    }
+
     /// Reclaims the space of removed and replaced documents, and returns the engine's report.
     func compact(progress: (Database.Progress) throws -> Void) throws -> BSONDocument {
         try call { database in try engineTask(progress) { tansu_compact(database, $0, $1, $2, $3) } }

@@ -34,14 +34,30 @@ func withEngineOptions<Result>(
     let (choices, path) = try engineOptions(store, options)
     var complete = choices
     recorder?.receive(with: &complete)
-    return try withOptionalCString(path) { path in
-        complete.path = path
-        guard let progress = options.progress else { return try withUnsafePointer(to: complete, body) }
-        return try withEngineProgress(progress) { callback, context in
-            complete.progress = callback
-            complete.progress_context = context
-            return try withUnsafePointer(to: complete, body)
+    return try withKey(options.key, &complete) { complete in
+        try withOptionalCString(path) { path in
+            complete.path = path
+            guard let progress = options.progress else { return try withUnsafePointer(to: complete, body) }
+            return try withEngineProgress(progress) { callback, context in
+                complete.progress = callback
+                complete.progress_context = context
+                return try withUnsafePointer(to: complete, body)
+            }
         }
+    }
+}
+
+/// Runs `body` with the options that have the key.
+private func withKey<Result>(
+    _ key: DatabaseKey?, _ choices: inout tansu_options, _ body: (inout tansu_options) throws -> Result
+) throws -> Result {
+    guard let key else { return try body(&choices) }
+    return try key.withEngineKey { bytes, size, kind, iterations in
+        choices.key = bytes
+        choices.key_size = size
+        choices.key_kind = kind
+        choices.key_iterations = iterations
+        return try body(&choices)
     }
 }
 
@@ -108,6 +124,14 @@ extension CallRecorder {
 }
 
 extension Database.Options {
+    /// The same with a key, unless it is `nil`.
+    func with(_ key: DatabaseKey?) -> Self {
+        guard let key else { return self }
+        var options = self
+        options.key = key
+        return options
+    }
+
     /// Rejects negative numbers, which the engine's types do not have.
     fileprivate func checkNumbers() throws {
         let sizes = [

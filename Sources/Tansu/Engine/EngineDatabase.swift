@@ -64,8 +64,8 @@ final class EngineDatabase: @unchecked Sendable {
     /// How long a write waits for the write lock, in milliseconds.
     let busyTimeout: UInt32
 
-    /// The options that it was opened with.
-    private let options: Database.Options
+    /// The options that it is opened with again, under the lock.
+    private var options: Database.Options
 
     /// - Parameter recorder: The one that the engine was opened with.
     init(_ handle: OpaquePointer, _ options: Database.Options, _ recorder: CallRecorder?) {
@@ -74,6 +74,11 @@ final class EngineDatabase: @unchecked Sendable {
         self.recorder = recorder
         busyTimeout = options.busyTimeout.engineMilliseconds
         recorder?.engine = self
+    }
+
+    /// The database has another key now.
+    func opensAgain(with key: DatabaseKey) {
+        condition.withLock { options.key = key }
     }
 
     /// Calls are rejected with `.closed`.
@@ -244,6 +249,7 @@ extension EngineDatabase {
     ///
     /// - Parameter deadline: Until then it waits for open transactions and cursors.
     func suspend(until deadline: Date) throws {
+        let options = condition.withLock { self.options }
         guard !isClosed, let place = try callUnlessSuspended({ try Place($0, options) }) ?? nil,
             let handle = try drain(for: .suspending, until: deadline)
         else { return }
@@ -288,7 +294,7 @@ extension EngineDatabase {
     }
 
     private func open(_ place: Place) throws -> OpaquePointer {
-        var options = options
+        var options = condition.withLock { self.options }
         options.mustExist = true
         let handle = try Self.open(.persistent(path: place.path), options, recorder)
         guard try Self.stats(handle)["uuid"] == place.uuid else {

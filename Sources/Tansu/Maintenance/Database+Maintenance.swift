@@ -50,6 +50,19 @@ extension Database {
         try engine.checkpoint()
     }
 
+    /// Replaces the key of an encrypted database, while others read and write.
+    ///
+    /// The data is not encrypted anew: a small file with its key is, at once and durably, so this takes as long as opening
+    /// with the new key. From then on the database opens with the new key only; who has it open goes on.
+    ///
+    /// - Parameter key: The new key.
+    /// - Throws: ``TansuError`` with `.invalidArgument` (the key), `.invalidState` (the database is not encrypted),
+    ///   `.readOnly`, `.moved`, `.closed`, `.io` or `.full`: the old key is valid then, or the new one if only the last
+    ///   sync failed.
+    public func rekey(to key: DatabaseKey) throws {
+        try engine.rekey(to: key)
+    }
+
     /// Statistics: path, store, sequence number of the newest commit, collections with their documents and indexes,
     /// sizes of the files.
     ///
@@ -105,6 +118,14 @@ extension Database {
     /// - Throws: ``TansuError`` with `.io`, `.full`, `.readOnly` or `.closed`; `CancellationError`.
     public func checkpoint() async throws {
         try await writers.run { _ in try self.checkpoint() }
+    }
+
+    /// Replaces the key of an encrypted database, as the synchronous variant does.
+    ///
+    /// - Parameter key: The new key.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func rekey(to key: DatabaseKey) async throws {
+        try await writers.run { _ in try self.rekey(to: key) }
     }
 
     /// Statistics: path, store, sequence number of the newest commit, collections, sizes of the files.
