@@ -75,9 +75,11 @@ let package = Package(
             providers: [
                 .apt([
                     "libtokyocabinet-dev", "zlib1g-dev", "libdeflate-dev", "libbson-dev", "libpcre2-dev",
-                    "libutf8proc-dev", "liblz4-dev",
+                    "libutf8proc-dev", "liblz4-dev", "libssl-dev",
                 ]),
-                .brew(["tokyo-cabinet", "zlib", "libdeflate", "mongo-c-driver@1", "pcre2", "utf8proc", "lz4"]),
+                .brew([
+                    "tokyo-cabinet", "zlib", "libdeflate", "mongo-c-driver@1", "pcre2", "utf8proc", "lz4", "openssl@3",
+                ]),
             ]
         ),
         // The C engine, compiled with the package: with the trait, and on systems where no library can be installed.

@@ -14,6 +14,7 @@ class Tansu < Formula
   depends_on "lz4"
   depends_on macos: :sonoma
   depends_on "mongo-c-driver@1"
+  depends_on "openssl@3"
   depends_on "pcre2"
 
   uses_from_macos "swift" => :build
