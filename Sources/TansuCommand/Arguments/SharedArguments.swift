@@ -7,13 +7,15 @@ struct OutputOptions: ParsableArguments {
     var json = false
 }
 
-/// The option for the time that a command waits for a database that another process has open.
+/// The options for opening a database: how long a command waits while another process has it open, and the key.
 struct OpeningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Wait up to this many seconds while another process writes the database. Commands that only read do not wait.",
             valueName: "seconds"))
     var wait = 5.0
+
+    @OptionGroup(title: "Key") var key: KeyOptions
 
     func validate() throws {
         guard (0...86_400).contains(wait) else {
@@ -36,7 +38,7 @@ extension OpenDatabase {
         _ target: some DatabaseTarget, _ mode: Mode, _ body: (OpenDatabase) throws -> Result
     ) throws -> Result {
         if mode != .read, let target = target as? CollectionArgument { try OwnedCollection.check(target.collection) }
-        return try with(target.database, mode, waiting: target.opening.timeout, body)
+        return try with(target.database, mode, target.opening, body)
     }
 }
 
@@ -145,7 +147,10 @@ enum ArgumentWords {
         (["get"], { $0.dropFirst().first.map { $0.isNumber || $0 == "." } ?? false }),
         (["index", "create"], { !$0.hasPrefix("--") && $0 != "-h" }),
     ]
-    private static let optionsWithValue: Set<String> = ["--name", "--partial-filter", "--wait"]
+    private static let optionsWithValue: Set<String> = [
+        "--name", "--partial-filter", "--wait", "--key-file", "--key-command", "--passphrase-file",
+        "--passphrase-command",
+    ]
 
     /// Moves a last argument that begins with a minus to the end, after "--". The parser takes it as an option
     /// otherwise.

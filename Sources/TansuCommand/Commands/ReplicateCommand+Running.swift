@@ -50,7 +50,7 @@ extension ReplicateCommand {
         if let other, other.folder == path, let database = other.database {
             return try body(try collection(name, in: database, folder, isTarget: isTarget))
         }
-        return try OpenDatabase.with(folder, isTarget && create ? .create : .write, waiting: opening.timeout) {
+        return try OpenDatabase.with(folder, isTarget && create ? .create : .write, opening) {
             var side = try collection(name, in: $0.database, folder, isTarget: isTarget)
             side.folder = path
             side.database = $0.database

@@ -16,12 +16,20 @@ struct OpenDatabase {
     let database: Database
     let path: String
 
-    /// - Parameter timeout: How long to wait while another process has the database open.
-    init(path: String, mode: Mode, waiting timeout: Duration) throws {
+    /// - Parameter opening: How long to wait while another process has the database open, and the key. Without a key that
+    ///   of an encrypted database is asked for on a terminal.
+    init(path: String, mode: Mode, _ opening: OpeningOptions) throws {
         self.path = path
-        let options = Database.Options(allowWriter: mode == .read, mustExist: mode != .create, lockTimeout: timeout)
+        var options = Database.Options(
+            allowWriter: mode == .read, mustExist: mode != .create, key: try opening.key.source.key(),
+            lockTimeout: opening.timeout)
         do {
-            database = try Database(path: path, options: options)
+            do {
+                database = try Database(path: path, options: options)
+            } catch let error as TansuError where error.code == .encrypted && PassphrasePrompt.isPossible {
+                options.key = .passphrase(try PassphrasePrompt.ask("Passphrase of \(path)"))
+                database = try Database(path: path, options: options)
+            }
         } catch {
             throw OpenDatabase.openingFailure(error, path: path, mode: mode)
         }
@@ -32,11 +40,11 @@ struct OpenDatabase {
     /// A database that this call created is removed when the closure fails, or returns another exit code than success,
     /// and no document was saved.
     static func with<Result>(
-        _ path: String, _ mode: Mode, waiting timeout: Duration, _ body: (OpenDatabase) throws -> Result
+        _ path: String, _ mode: Mode, _ opening: OpeningOptions, _ body: (OpenDatabase) throws -> Result
     ) throws -> Result {
         let new = mode == .create ? NewDatabase(path: path) : nil
         if new != nil { try rejectDatabaseFolder(of: path) }
-        let opened = try OpenDatabase(path: path, mode: mode, waiting: timeout)
+        let opened = try OpenDatabase(path: path, mode: mode, opening)
         let result: Result
         do {
             result = try body(opened)
@@ -116,6 +124,10 @@ struct OpenDatabase {
             failure.message = String(reason)
             failure.path = path
             failure.remedy = "close it there, or wait longer with \"--wait\""
+        case .encrypted:
+            failure.message = "Database \"\(path)\" is encrypted"
+            failure.path = path
+            failure.remedy = "give its key with one of \(KeySource(prefix: "--").names)"
         case .io where failure.status == .noPermission:
             if mode == .read { failure.code = error.code.description }
         case .io where mode == .create && !FileManager.default.fileExists(atPath: path):

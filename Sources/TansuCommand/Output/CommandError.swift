@@ -131,7 +131,7 @@ enum CommandExitCode: Int32, CaseIterable, Sendable {
     case inputOutput = 74
     /// The database is locked, or a timeout expired (EX_TEMPFAIL).
     case temporary = 75
-    /// The database is read-only, or its files may not be written or read (EX_NOPERM).
+    /// The database is read-only, or its files may not be written or read, or its key is missing (EX_NOPERM).
     case noPermission = 77
     /// Ctrl-C ended the command. The shell's number for it.
     case interrupted = 130

@@ -9,7 +9,7 @@ enum StatisticsFormatter {
     }
 
     private static let storedKeys: Set<String> = [
-        "path", "sequence", "checkpointSequence", "collections", "logBytes", "logSegments", "deadBytes",
+        "path", "encrypted", "sequence", "checkpointSequence", "collections", "logBytes", "logSegments", "deadBytes",
         "compressedBytes", "compressedFromBytes", "indexFileBytes", "indexesRebuilt", "indexesDamaged",
     ]
 

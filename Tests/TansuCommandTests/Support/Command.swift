@@ -90,8 +90,8 @@ final class Command {
         return result
     }
 
-    /// Starts `tansu` in the folder, with its output in the files "output" and "error".
-    func start(_ words: [String], input: Any? = nil) throws -> Process {
+    /// Starts `tansu` in the folder, with its output in the files "output" and, unless it is given, "error".
+    func start(_ words: [String], input: Any? = nil, errors: FileHandle? = nil) throws -> Process {
         let process = Process()
         process.executableURL = Command.products.appendingPathComponent("tansu")
         process.arguments = words
@@ -99,7 +99,7 @@ final class Command {
         for name in ["output", "error"] { try write(name, "") }
         process.standardInput = input ?? FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: folder.appendingPathComponent("output"))
-        process.standardError = try FileHandle(forWritingTo: folder.appendingPathComponent("error"))
+        process.standardError = try errors ?? FileHandle(forWritingTo: folder.appendingPathComponent("error"))
         try process.run()
         return process
     }

@@ -1,0 +1,53 @@
+import ArgumentParser
+import Tansu
+
+struct RekeyCommand: Subcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rekey",
+        abstract: "Replaces the key of an encrypted database.",
+        discussion: """
+            From then on the database opens with the new key only. The data itself is encrypted with a key that stays, \
+            so this takes no longer than opening the database. A copy of the database's files that was made before \
+            still opens with the old key.
+
+            EXAMPLES:
+              tansu save me.tansu people '{"name": "Ann"}' --passphrase-file old.txt
+              tansu rekey me.tansu --passphrase-file old.txt --new-passphrase-file new.txt
+            """
+    )
+
+    @OptionGroup var target: DatabaseArgument
+    @OptionGroup(title: "New key") var new: NewKeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func execute() throws -> CommandExitCode {
+        // A new key that is none is found before the old one is asked for.
+        let given = try new.source.key()
+        return try OpenDatabase.with(target, .write) { opened in
+            guard try opened.database.stats()["encrypted"] != nil else {
+                throw CommandError(
+                    code: "INVALID_STATE", message: "Database \"\(target.database)\" is not encrypted: it has no key",
+                    path: target.database, status: .usage)
+            }
+            try opened.database.rekey(to: try given ?? asked())
+            try printResult([:], text: "Only the new key opens \(target.database) now", asJSON: output.json)
+            return .success
+        }
+    }
+
+    /// The new passphrase, typed twice: a mistake would lock everyone out.
+    private func asked() throws -> DatabaseKey {
+        guard PassphrasePrompt.isPossible else {
+            throw CommandError(
+                code: "NO_KEY", message: "There is no new key", remedy: "give one of \(new.source.names)",
+                status: .usage)
+        }
+        let passphrase = try PassphrasePrompt.ask("New passphrase")
+        guard try PassphrasePrompt.ask("The same again") == passphrase else {
+            throw CommandError(
+                code: "NO_KEY", message: "The two passphrases differ", remedy: "nothing was changed",
+                status: .invalidInput)
+        }
+        return .passphrase(passphrase, iterations: new.iterations)
+    }
+}
