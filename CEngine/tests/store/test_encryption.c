@@ -8,10 +8,12 @@
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/fault/fault_injection.h"
+#include "support/fault/simulated_disk.h"
 #include "support/folder.h"
 #include "util/checksum/checksum.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -377,6 +379,88 @@ static void rekeying_that_fails_leaves_one_of_the_keys(void) {
     }
 }
 
+/* ---- Power loss ---- */
+
+static const user_key keys[] = {{key, 32, TANSU_KEY_BYTES, 0}, {other_key, 32, TANSU_KEY_BYTES, 0}};
+
+/* What a state of the disk may be by now. The disk is used by several threads. */
+static struct {
+    pthread_mutex_t mutex;
+    random_source source;
+    bool looking;
+    bool created;
+    tansu_status rekeyed; /* OK: it was; MEMORY: it is being done; DONE: not yet */
+    unsigned states, with_key, with_other;
+} loss = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/* from_now_on -- what the states are compared with. */
+static void from_now_on(bool looking, bool created, tansu_status rekeyed) {
+    pthread_mutex_lock(&loss.mutex);
+    loss.looking = looking;
+    loss.created = created;
+    loss.rekeyed = rekeyed;
+    pthread_mutex_unlock(&loss.mutex);
+}
+
+/* look_at_state -- one of the states of now opens with one of the keys, or holds no database. The
+ * mutex is held. */
+static void look_at_state(void) {
+    static unsigned number;
+    char state[600];
+    snprintf(state, sizeof state, "%s/state%u", folder, number++);
+    loss.states++;
+    if (!disk_lose_power(&loss.source, state)) {
+        CHECK(!loss.created);
+        return;
+    }
+    tansu_options options = with_bytes(state, key), other = with_bytes(state, other_key);
+    options.must_exist = other.must_exist = 1;
+    tansu_status status = try_options(&options), second = try_options(&other);
+    loss.with_key += status == TANSU_OK;
+    loss.with_other += second == TANSU_OK;
+    if (status == TANSU_E_NOT_FOUND)
+        CHECK(!loss.created && try_bytes(state, key) == TANSU_OK);
+    else
+        CHECK((status == TANSU_OK && second == TANSU_E_WRONG_KEY && loss.rekeyed != TANSU_OK) ||
+              (status == TANSU_E_WRONG_KEY && second == TANSU_OK && loss.rekeyed != TANSU_DONE));
+    folder_remove(state);
+}
+
+/* before_call -- called by the disk before each of its calls. */
+static void before_call(void *context) {
+    (void)context;
+    pthread_mutex_lock(&loss.mutex);
+    if (loss.looking)
+        look_at_state();
+    pthread_mutex_unlock(&loss.mutex);
+}
+
+static void keys_survive_power_loss(void) {
+    loss.source = random_start(1);
+    for (int round = 0; round < 20; round++) {
+        begin();
+        disk_start(home, before_call, NULL);
+        disk_set_keys(keys, 2);
+        from_now_on(true, false, TANSU_DONE);
+        tansu_options options = with_bytes(home, key);
+        options.durability = TANSU_DURABILITY_FULL;
+        tansu_db *db = NULL;
+        REQUIRE(CHECK_OK(handle_open(&options, &simulated_disk_fs, NULL, &db, &call_error),
+                         &call_error));
+        from_now_on(true, true, TANSU_DONE);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_INSERT, "{'_id': 1}"), &call_error);
+        from_now_on(true, true, TANSU_E_MEMORY);
+        CHECK_OK(tansu_rekey(db, other_key, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
+        from_now_on(true, true, TANSU_OK);
+        before_call(NULL);
+        from_now_on(false, true, TANSU_OK);
+        call_close(db);
+        disk_end();
+        end();
+    }
+    CHECK(loss.states > 200 && loss.with_key > 100 && loss.with_other > 20);
+}
+
 /* ---- Changing the key ---- */
 
 static void rekeying(void) {
@@ -547,6 +631,7 @@ int main(void) {
     RUN(other_databases_files_are_refused);
     RUN(creation_that_fails_leaves_none_or_an_encrypted_one);
     RUN(rekeying_that_fails_leaves_one_of_the_keys);
+    RUN(keys_survive_power_loss);
     RUN(rekeying);
     RUN(rekeying_is_refused);
     RUN(readers_go_on_after_the_key_was_changed);

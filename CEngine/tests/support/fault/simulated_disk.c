@@ -352,6 +352,11 @@ void disk_start(const char *root, void (*before_call)(void *context), void *cont
     disk.context = context;
 }
 
+void disk_set_keys(const user_key *keys, unsigned count) {
+    disk.keys = keys;
+    disk.key_count = count;
+}
+
 void disk_end(void) {
     for (unsigned i = 0; i < disk.file_count; i++) {
         munmap(disk.files[i].cache, FILE_ROOM);
@@ -364,4 +369,5 @@ void disk_end(void) {
     disk.now.count = disk.durable.count = 0;
     disk.fail_sync = false;
     disk.before_call = NULL;
+    disk.key_count = 0;
 }

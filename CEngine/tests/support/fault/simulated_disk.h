@@ -18,6 +18,7 @@
 #ifndef SUPPORT_SIMULATED_DISK_H
 #define SUPPORT_SIMULATED_DISK_H
 
+#include "store/key_file.h"
 #include "support/random/random.h"
 #include "util/fs.h"
 
@@ -28,6 +29,11 @@ extern const fs simulated_disk_fs;
  * by disk_lose_power(): then its files are on the disk. `before_call` (may be NULL) is called
  * before each call that changes something, by the thread that makes it. */
 void disk_start(const char *root, void (*before_call)(void *context), void *context);
+
+/* disk_set_keys -- the keys, at most two, one of which an encrypted database on the disk has: its
+ * MANIFEST is authenticated, and is changed by disk_lose_power(). They are the caller's, until
+ * disk_end(). */
+void disk_set_keys(const user_key *keys, unsigned count);
 
 /* disk_fail_sync -- the next sync of a file fails, as on Linux: of the pages that were to be
  * written some are not, and all count as written from then on. What programs read stays as it

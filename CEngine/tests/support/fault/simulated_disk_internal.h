@@ -52,6 +52,8 @@ typedef struct simulated_disk {
     name_list durable;
     name_change changes[CHANGES_MOST];
     unsigned change_count;
+    const user_key *keys; /* disk_set_keys() */
+    unsigned key_count;
     bool fail_sync;
     random_source lost; /* which pages a failed sync loses */
     void (*before_call)(void *context);

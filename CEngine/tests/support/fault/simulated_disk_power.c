@@ -56,6 +56,16 @@ static void surviving_names(random_source *source, name_list *names) {
             disk_apply(names, &disk.changes[i]);
 }
 
+/* seal_manifest -- makes the code of an encrypted database's MANIFEST anew. */
+static void seal_manifest(const char *folder, manifest *m) {
+    keyring *keys = NULL;
+    for (unsigned i = 0; keys == NULL && i < disk.key_count; i++)
+        (void)key_file_read(&fs_system, folder, m->uuid, &disk.keys[i], &keys, NULL);
+    if (CHECK(keys != NULL))
+        CHECK_OK(manifest_seal(m, keys, NULL), NULL);
+    keyring_free(keys);
+}
+
 /* other_cache -- makes MANIFEST and TAIL name another start of the machine, or of another mount,
  * if they are whole. *clean: the MANIFEST says that the block store is. */
 static void other_cache(random_source *source, const char *folder, bool *clean) {
@@ -74,6 +84,8 @@ static void other_cache(random_source *source, const char *folder, bool *clean) 
         return;
     *clean = !m.index_open;
     snprintf(m.boot, sizeof m.boot, "%s", name);
+    if (m.encrypted)
+        seal_manifest(folder, &m);
     CHECK_OK(manifest_write(&fs_system, folder, &m, NULL), NULL);
 }
 
