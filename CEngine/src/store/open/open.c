@@ -82,8 +82,14 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
     return TANSU_OK;
 }
 
-/* key_of -- the key in the options. */
+/* key_of -- the key in the options. In the build that tests everything encrypted, one for those that
+ * have none. */
 static user_key key_of(const tansu_options *options) {
+#ifdef TANSU_TEST_ENCRYPT
+    static const uint8_t test_key[CRYPT_KEY_SIZE];
+    if (options->key == NULL && options->store != TANSU_STORE_MEMORY)
+        return (user_key){.bytes = test_key, .size = sizeof test_key};
+#endif
     return (user_key){.bytes = options->key,
                       .size = options->key_size,
                       .kind = options->key_kind,
