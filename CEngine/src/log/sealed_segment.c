@@ -12,17 +12,21 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* file_room -- addresses for the file of an image of that size: commits of the usual size need no
- * more, and a segment of smaller ones ends earlier. */
-static uint64_t file_room(uint64_t image) {
-    return segment_map_size(image + image / 4 + SEGMENT_MAP_UNIT);
+/* file_room -- addresses for the file of an image of that size: a segment of the usual size, which
+ * ends when either is full; or all that the blocks of one large frame take. */
+static uint64_t file_room(const log *l, uint64_t image) {
+    if (image <= segment_map_size(l->segment_size))
+        return image;
+    return segment_map_size(SEALED_BLOCKS + sealed_most(image));
 }
 
 /* map_image -- memory for the image, which core dumps leave out where the system can. */
 static tansu_status map_image(const log *l, segment *s, tansu_error *error) {
+    char name[32];
+    segment_name(s->number, name);
     s->base = l->calls->map(-1, s->mapped, true);
     if (s->base == NULL)
-        return error_memory(error);
+        return error_errno(error, name, "map", errno);
 #ifdef MADV_DONTDUMP
     (void)madvise(s->base, s->mapped, MADV_DONTDUMP);
 #endif
@@ -37,7 +41,7 @@ tansu_status sealed_new(log *l, segment *s, const segment_header *header, uint64
     file->disk = (segment){.number = s->number,
                            .first = s->first,
                            .fd = s->fd,
-                           .mapped = file_room(s->mapped),
+                           .mapped = file_room(l, s->mapped),
                            .allocated = file_size,
                            .used = SEALED_BLOCKS};
     if (file->disk.mapped < file_size)
