@@ -459,8 +459,12 @@ static inline const record_header *log_record(const log *l, log_pins *pins, log_
 static inline void log_prefetch(const log *l, log_location location, uint32_t lines) {
     uint64_t size, offset = (uint32_t)location & LOCATION_MASK;
     const uint8_t *memory = log_memory(log_entry(l, (uint32_t)(location >> 32)), &size);
-    if (log_compressed(memory) != NULL || offset >= size)
+    if (offset >= size)
         return;
+    if (__builtin_expect(log_compressed(memory) != NULL, 0)) {
+        compressed_prefetch(log_compressed(memory), offset, lines);
+        return;
+    }
     for (uint32_t i = 0; i < lines; i++)
         __builtin_prefetch(memory + offset + (size_t)i * 64);
 }

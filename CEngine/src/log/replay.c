@@ -10,12 +10,14 @@
 
 #include <errno.h>
 
-/* examine -- the image of a segment that is written commit by commit, and how much of it may be
- * examined. One that cannot be read is counted as a fault. */
-static uint64_t examine(log *l, const segment *s, segment_image *image) {
+/* examine -- the image of a segment that is written commit by commit, which is examined from an offset
+ * on, and how much of it may be. One that cannot be read is counted as a fault. */
+static uint64_t examine(log *l, const segment *s, uint64_t offset, segment_image *image) {
     *image = (segment_image){.bytes = s->base};
     if (s->compressed == NULL)
         return s->allocated;
+    if (offset >= s->used)
+        return offset;
     if (image_open(l, s->number, NULL, true, image, NULL) == TANSU_OK)
         return s->used;
     block_failed(&l->blocks, TANSU_E_MEMORY, s->number, SEGMENT_HEADER_SIZE);
@@ -82,7 +84,7 @@ static bool later_frame_exists(log *l, uint32_t index, uint64_t offset, uint64_t
             continue;
         }
         segment_image image;
-        uint64_t size = examine(l, s, &image);
+        uint64_t size = examine(l, s, offset, &image);
         offset = index + 1 == l->active.count && s->compressed == NULL
                      ? zeros_end(l, s, offset)
                      : scan_zeros(image.bytes, size, offset);
@@ -108,7 +110,7 @@ static bool marks_are_stale(log *l, uint32_t index, uint64_t offset) {
         if (s->last != 0)
             continue;
         segment_image image;
-        uint64_t size = examine(l, s, &image);
+        uint64_t size = examine(l, s, offset, &image);
         bool there = frame_after(l, image.bytes, size, &offset, l->found.written + 1) != NULL;
         image_close(&image);
         if (there)

@@ -48,7 +48,8 @@ typedef struct block_entry {
 } block_entry;
 
 /* No more of the image is put into a block, unless one record is larger. */
-#define BLOCK_BYTES (32u * 1024u)
+#define BLOCK_UNIT 15u
+#define BLOCK_BYTES (1u << BLOCK_UNIT)
 
 /* No record, and so no block, is larger: a document has at most 16 MiB. */
 #define BLOCK_BYTES_MOST (32u * 1024u * 1024u)

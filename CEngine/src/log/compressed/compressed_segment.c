@@ -75,7 +75,8 @@ static bool table_valid(const compressed_segment *s) {
  * can be those of the segment. Errors: MEMORY. */
 static tansu_status table_index(compressed_segment *s, uint64_t end, bool *valid,
                                 tansu_error *error) {
-    uint64_t units = s->end / BLOCK_BYTES + 1;
+    s->unit = s->keys != NULL ? SEALED_UNIT : BLOCK_UNIT;
+    uint64_t units = (s->end >> s->unit) + 1;
     s->table[s->count] = (block_entry){.offset = (uint32_t)s->end, .position = (uint32_t)(end / 8)};
     *valid = table_valid(s);
     s->first = malloc(units * sizeof *s->first);
@@ -84,7 +85,7 @@ static tansu_status table_index(compressed_segment *s, uint64_t end, bool *valid
         return error_memory(error);
     uint32_t block = 0;
     for (uint64_t i = 0; *valid && i < units; i++) {
-        while (block + 1 < s->count && s->table[block + 1].offset <= i * BLOCK_BYTES)
+        while (block + 1 < s->count && s->table[block + 1].offset <= i << s->unit)
             block++;
         s->first[i] = block;
     }
@@ -259,13 +260,6 @@ bool compressed_decode(const compressed_segment *s, uint32_t block, const uint8_
            codec_decompress((enum codec)h.codec, stored + BLOCK_HEADER_SIZE, h.stored, out, h.size);
 }
 
-uint32_t compressed_find(const compressed_segment *s, uint64_t offset) {
-    uint32_t block = s->first[offset / BLOCK_BYTES];
-    while (block + 1 < s->count && s->table[block + 1].offset <= offset)
-        block++;
-    return block;
-}
-
 tansu_status compressed_corrupt(const compressed_segment *s, uint32_t block, tansu_error *error) {
     uint64_t offset = (uint64_t)s->table[block].position * 8;
     return error_at(error, TANSU_E_CORRUPT, s->name, (int64_t)offset,
@@ -308,14 +302,11 @@ void log_pins_release(log_pins *pins) {
     for (; pins->used > 0; pins->used--)
         unpin(pins, pins->used - 1);
     pins->next = 0;
+    pins->newest = NULL;
 }
 
 /* pin -- the bytes of a block; NULL when they cannot be read. */
 static const uint8_t *pin(const compressed_segment *s, log_pins *pins, uint32_t block) {
-    uint32_t last = (pins->next + LOG_PINS - 1) % LOG_PINS;
-    /* A scan reads many records of one block. */
-    if (pins->at[last].segment == s && pins->at[last].block == block)
-        return s->slots[block].bytes;
     const uint8_t *bytes = block_pin(&s->slots[block]);
     if (bytes == NULL)
         bytes = load(s, block);
@@ -330,17 +321,23 @@ static const uint8_t *pin(const compressed_segment *s, log_pins *pins, uint32_t 
     return bytes;
 }
 
-const uint8_t *compressed_at(const compressed_segment *s, log_pins *pins, uint64_t offset,
-                             uint64_t *room) {
+const uint8_t *compressed_load(const compressed_segment *s, log_pins *pins, uint64_t offset,
+                               uint64_t *room) {
     if (offset < IMAGE_BLOCKS || offset >= s->end) {
         block_failed(s->cache, TANSU_E_CORRUPT, s->number, IMAGE_BLOCKS);
         return NULL;
     }
     uint32_t block = compressed_find(s, offset);
     const uint8_t *bytes = pin(s, pins, block);
-    uint64_t at = offset - s->table[block].offset;
-    *room = compressed_size(s, block) - at;
-    return bytes == NULL ? NULL : bytes + at;
+    if (bytes == NULL)
+        return NULL;
+    pins->newest = s;
+    pins->bytes = bytes;
+    pins->start = s->table[block].offset;
+    pins->size = compressed_size(s, block);
+    uint64_t at = offset - pins->start;
+    *room = pins->size - at;
+    return bytes + at;
 }
 
 void compressed_bad(const compressed_segment *s, uint64_t offset) {

@@ -98,7 +98,8 @@ typedef struct compressed_segment {
     uint64_t end;        /* of the image */
     uint32_t count;
     block_entry *table; /* of the blocks, and one after the last */
-    uint32_t *first;    /* for each BLOCK_BYTES of the image, the block that its beginning is in */
+    uint32_t unit;      /* for each 2^unit bytes of the image, */
+    uint32_t *first;    /* the block that their beginning is in */
     block_slot *slots;  /* of the blocks */
 } compressed_segment;
 
@@ -107,6 +108,10 @@ typedef struct compressed_segment {
 
 /* What a reader has pinned. Zeroed: nothing. Of one thread at a time. */
 typedef struct log_pins {
+    /* The newest of them: a scan reads many records of one block. */
+    const compressed_segment *newest; /* NULL: none */
+    const uint8_t *bytes;
+    uint64_t start, size; /* in the image */
     struct {
         const compressed_segment *segment;
         uint32_t block;
@@ -139,16 +144,48 @@ tansu_status compressed_take_table(compressed_segment *s, block_entry *entries, 
 /* compressed_free -- frees it, too; fine on NULL. Nobody has a block of it pinned. */
 void compressed_free(compressed_segment *s);
 
+/* compressed_load -- compressed_at() of another block than the newest that is pinned. */
+const uint8_t *compressed_load(const compressed_segment *s, log_pins *pins, uint64_t offset,
+                               uint64_t *room);
+
 /* compressed_at -- the bytes at an offset of the image, of which *room are in the same block. NULL
  * when they cannot be read, which is counted (block_failed()). */
-const uint8_t *compressed_at(const compressed_segment *s, log_pins *pins, uint64_t offset,
-                             uint64_t *room);
+static inline const uint8_t *compressed_at(const compressed_segment *s, log_pins *pins,
+                                           uint64_t offset, uint64_t *room) {
+    uint64_t at = offset - pins->start;
+    if (__builtin_expect(pins->newest != s || at >= pins->size, 0))
+        return compressed_load(s, pins, offset, room);
+    *room = pins->size - at;
+    return pins->bytes + at;
+}
 
 /* compressed_bad -- counts the block at an offset of the image as corrupt. */
 void compressed_bad(const compressed_segment *s, uint64_t offset);
 
 /* compressed_find -- the block that an offset of the image lies in. */
-uint32_t compressed_find(const compressed_segment *s, uint64_t offset);
+static inline uint32_t compressed_find(const compressed_segment *s, uint64_t offset) {
+    uint32_t block = s->first[offset >> s->unit];
+    /* The table has an entry after the last. One step is as likely as none; more are rare. */
+    block += s->table[block + 1].offset <= offset;
+    while (__builtin_expect(s->table[block + 1].offset <= offset, 0))
+        block++;
+    return block;
+}
+
+/* compressed_prefetch -- loads cache lines from an offset of the image on, if its block is in the
+ * cache: it need not stay there. */
+static inline void compressed_prefetch(const compressed_segment *s, uint64_t offset,
+                                       uint32_t lines) {
+    if (offset < IMAGE_BLOCKS || offset >= s->end)
+        return;
+    uint32_t block = compressed_find(s, offset);
+    const uint8_t *bytes = __atomic_load_n(&s->slots[block].bytes, __ATOMIC_RELAXED);
+    if (bytes == NULL)
+        return;
+    uintptr_t at = (uintptr_t)bytes + (offset - s->table[block].offset);
+    for (uint32_t i = 0; i < lines; i++)
+        __builtin_prefetch((const void *)(at + (uintptr_t)i * 64));
+}
 
 /* compressed_stored -- how many bytes of the file a block takes, with its header. */
 static inline uint64_t compressed_stored(const compressed_segment *s, uint32_t block) {

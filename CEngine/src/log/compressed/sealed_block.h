@@ -38,6 +38,7 @@ typedef struct sealed_header {
 
 /* No more of the image is put into a group, unless one record is larger. */
 #define SEALED_BYTES (16u * 1024u)
+#define SEALED_UNIT 13u /* 2^13: half of that */
 
 /* sealed_size -- bytes of the file that a block takes of which so many are stored. */
 static inline uint64_t sealed_size(uint64_t stored) {
