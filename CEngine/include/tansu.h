@@ -608,6 +608,22 @@ TANSU_API tansu_status tansu_rekey(tansu_db *db, const void *key, size_t key_siz
                                    tansu_error *error);
 
 /*
+ * Replaces the key as tansu_rekey() does, and the data key as well: all files are encrypted anew, by
+ * a compaction of the whole log, while others read and write; it takes the space of a copy of each
+ * segment in turn. Afterwards who had the old key and an old copy of the file KEY cannot read what is
+ * written, or was kept. After an error or a crash the new key opens the database, with data under
+ * both data keys, and a later call completes the change; before that, only an error of the first
+ * step, which writes KEY, leaves the old key. What recovery had put into set-aside before cannot be
+ * decrypted afterwards. Processes that have the database open to read must open it again: until then
+ * their calls return what they see or WRONG_KEY.
+ * Errors: those of tansu_rekey() and tansu_compact().
+ */
+TANSU_API tansu_status tansu_rekey_everything(tansu_db *db, const void *key, size_t key_size,
+                                              tansu_key_kind key_kind, uint32_t iterations,
+                                              tansu_progress progress, void *context,
+                                              tansu_error *error);
+
+/*
  * Returns statistics as a BSON document:
  *   "path", "store", "durability", "readOnly", "allowWriter" (if it is true), "format"
  *                         how the database was opened

@@ -11,6 +11,7 @@
 #ifndef TANSU_COMPACT_COMPACT_H
 #define TANSU_COMPACT_COMPACT_H
 
+#include "store/key_file.h"
 #include "store/write_txn/write_txn.h"
 #include "util/table.h"
 
@@ -26,6 +27,10 @@ typedef struct compact_result {
  * block store. */
 tansu_status compact_all(database *db, tansu_progress progress, void *context,
                          compact_result *result, tansu_error *error);
+
+/* compact_rekey -- tansu_rekey_everything(): a new data key, with which all is encrypted anew. */
+tansu_status compact_rekey(database *db, const user_key *key, tansu_progress progress,
+                           void *context, tansu_error *error);
 
 /* compact_enable -- the database compacts in the background, as its options say. To be called after
  * opening. */
@@ -61,7 +66,7 @@ typedef struct compact_plan {
 } compact_plan;
 
 /* compact_plan_make -- which runs are worth rewriting when segments with `percent` of dead bytes
- * are. `with_head`: also the head; the write lock is held then. `limit`: the approximate size of
+ * are; 0: all of them. `with_head`: also the head; the write lock is held then. `limit`: the approximate size of
  * each new segment; a single segment that needs more is included all the same. Errors: MEMORY. */
 tansu_status compact_plan_make(database *db, uint32_t percent, bool with_head, uint64_t limit,
                                compact_plan *plan, tansu_error *error);

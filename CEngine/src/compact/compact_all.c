@@ -9,6 +9,7 @@
 #include "store/database_internal.h"
 #include "store/files.h"
 #include "store/handle.h"
+#include "store/key_file.h"
 #include "store/write_lock.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -16,12 +17,16 @@
 /* On demand, a segment with that many percent of dead bytes is rewritten. */
 #define PERCENT_ON_DEMAND 5
 
+/* For a new data key every segment is. */
+#define PERCENT_ALL 0
+
 /* ---- On demand ---- */
 
 typedef struct demand {
     database *db;
     tansu_progress progress;
     void *context;
+    uint32_t percent;
     uint64_t done;
     uint64_t total;
 } demand;
@@ -81,7 +86,7 @@ static tansu_status compact_within(demand *d, uint64_t limit, compact_result *re
                                    tansu_error *error) {
     database *db = d->db;
     compact_plan plan;
-    tansu_status status = make_plan(db, PERCENT_ON_DEMAND, NULL, limit, &plan, error);
+    tansu_status status = make_plan(db, d->percent, NULL, limit, &plan, error);
     if (status != TANSU_OK)
         return status;
     d->total += plan.bytes;
@@ -148,7 +153,7 @@ static tansu_status compact_held(demand *d, compact_result *result, tansu_error 
     }
     (void)reserve_keep(db->log);
     if (status == TANSU_OK)
-        status = checkpoint_shrink(db, NULL, error);
+        status = checkpoint_shrink(db, false, NULL, error);
     result->after = measure(db);
     return status;
 }
@@ -164,8 +169,50 @@ tansu_status compact_all(database *db, tansu_progress progress, void *context,
     status = maintenance_begin(db, error);
     if (status != TANSU_OK)
         return status;
-    demand d = {.db = db, .progress = progress, .context = context};
+    demand d = {.db = db, .progress = progress, .context = context, .percent = PERCENT_ON_DEMAND};
     status = compact_held(&d, result, error);
+    maintenance_end(db);
+    return status;
+}
+
+/* ---- With a new data key ---- */
+
+/* begin_key -- a new data key, which is on the disk before it seals anything. */
+static tansu_status begin_key(database *db, const user_key *key, tansu_error *error) {
+    tansu_status status = keyring_renew(db->keys, error);
+    if (status != TANSU_OK)
+        return status;
+    status = key_file_replace(db, key, false, error);
+    keyring_switch(db->keys, status != TANSU_OK);
+    if (status != TANSU_OK)
+        return status;
+    pthread_mutex_lock(&db->checkpoints.mutex);
+    const manifest m = db->manifest.known;
+    status = manifest_replace(db, &m, error); /* authenticated with the new one */
+    pthread_mutex_unlock(&db->checkpoints.mutex);
+    return status;
+}
+
+tansu_status compact_rekey(database *db, const user_key *key, tansu_progress progress,
+                           void *context, tansu_error *error) {
+    compact_result result = {0};
+    demand d = {.db = db, .progress = progress, .context = context, .percent = PERCENT_ALL};
+    tansu_status status = write_lock_check(db, error);
+    if (status == TANSU_OK)
+        status = maintenance_begin(db, error);
+    if (status != TANSU_OK)
+        return status;
+    status = begin_key(db, key, error);
+    if (status == TANSU_OK)
+        status = compact_within(&d, db->log->segment_size, &result, error);
+    if (status == TANSU_OK)
+        status = checkpoint_write(db, error);
+    if (status == TANSU_OK)
+        status = checkpoint_shrink(db, true, NULL, error);
+    if (status == TANSU_OK)
+        status = log_sync_removed(db->log, error);
+    if (status == TANSU_OK)
+        status = key_file_replace(db, key, true, error);
     maintenance_end(db);
     return status;
 }
@@ -239,7 +286,7 @@ static void background(database *db) {
     if (compact_log_due(db))
         background_log(db);
     if (checkpoint_wasteful(db))
-        (void)checkpoint_shrink(db, &caller, NULL);
+        (void)checkpoint_shrink(db, false, &caller, NULL);
 }
 
 /* is_due -- whether background() would do anything. */

@@ -146,7 +146,7 @@ static bool wants_codec(const candidate *c) {
 /* wanting -- whether enough of it is dead to make rewriting worth while, or its compression is to
  * be changed. */
 static bool wanting(const candidate *c, uint32_t percent) {
-    return wants_codec(c) || is_dead(c->used, c->left, percent);
+    return percent == 0 || wants_codec(c) || is_dead(c->used, c->left, percent);
 }
 
 /* alive -- what will be left of it, about. */

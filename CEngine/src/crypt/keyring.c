@@ -37,6 +37,7 @@ struct keyring {
         uint8_t key[CRYPT_KEY_SIZE];
     } data[KEYRING_MOST];
     uint32_t count;
+    uint32_t current; /* the generation that seals; atomic */
     derived_key derived[SETS][WAYS];
     uint64_t uses;
 };
@@ -74,6 +75,15 @@ void keyring_free(keyring *keys) {
     crypt_secret_free(keys, sizeof *keys);
 }
 
+/* newest -- the index of the newest data key; the mutex is held, and there is one. */
+static uint32_t newest(const keyring *keys) {
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < keys->count; i++)
+        if (keys->data[i].generation > keys->data[best].generation)
+            best = i;
+    return best;
+}
+
 bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY_SIZE]) {
     pthread_mutex_lock(&keys->mutex);
     bool added = keys->count < KEYRING_MOST;
@@ -82,9 +92,40 @@ bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY
     if (added) {
         keys->data[keys->count].generation = generation;
         memcpy(keys->data[keys->count++].key, key, CRYPT_KEY_SIZE);
+        if (generation > keys->current)
+            __atomic_store_n(&keys->current, generation, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&keys->mutex);
     return added;
+}
+
+uint32_t keyring_current(const keyring *keys) {
+    return __atomic_load_n(&keys->current, __ATOMIC_ACQUIRE);
+}
+
+tansu_status keyring_renew(keyring *keys, tansu_error *error) {
+    uint8_t key[CRYPT_KEY_SIZE];
+    tansu_status status = crypt_random(key, sizeof key, error);
+    pthread_mutex_lock(&keys->mutex);
+    if (status == TANSU_OK && keys->count == KEYRING_MOST)
+        status = error_set(error, TANSU_E_INVALID_STATE, NULL,
+                           "The data key was changed too often; close the database and open it "
+                           "again");
+    if (status == TANSU_OK) {
+        keys->data[keys->count].generation = keys->data[newest(keys)].generation + 1;
+        memcpy(keys->data[keys->count++].key, key, CRYPT_KEY_SIZE);
+    }
+    pthread_mutex_unlock(&keys->mutex);
+    crypt_wipe(key, sizeof key);
+    return status;
+}
+
+void keyring_switch(keyring *keys, bool forget) {
+    pthread_mutex_lock(&keys->mutex);
+    if (forget && keys->data[keys->count - 1].generation > keys->current)
+        crypt_wipe(&keys->data[--keys->count], sizeof keys->data[0]);
+    __atomic_store_n(&keys->current, keys->data[newest(keys)].generation, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&keys->mutex);
 }
 
 bool keyring_get(keyring *keys, uint32_t index, uint32_t *generation, uint8_t key[CRYPT_KEY_SIZE]) {
@@ -98,13 +139,12 @@ bool keyring_get(keyring *keys, uint32_t index, uint32_t *generation, uint8_t ke
     return found;
 }
 
-/* newest -- the index of the data key that seals; the mutex is held, and there is one. */
-static uint32_t newest(const keyring *keys) {
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < keys->count; i++)
-        if (keys->data[i].generation > keys->data[best].generation)
-            best = i;
-    return best;
+/* sealing -- the index of the data key that seals; the mutex is held, and there is one. */
+static uint32_t sealing(const keyring *keys) {
+    uint32_t index = 0;
+    while (keys->data[index].generation != keys->current)
+        index++;
+    return index;
 }
 
 /* derive -- a key from the data key at an index; the mutex is held. */
@@ -117,15 +157,31 @@ static bool derive(const keyring *keys, uint32_t index, uint8_t purpose, const u
                       sizeof info, out, CRYPT_KEY_SIZE);
 }
 
-bool keyring_mac(keyring *keys, const void *bytes, size_t size, uint8_t mac[32]) {
+/* mac_of -- keyring_mac() with the data key at an index. */
+static bool mac_of(keyring *keys, uint32_t index, const void *bytes, size_t size, uint8_t mac[32]) {
     static const uint8_t salt[SEAL_SALT_SIZE];
     uint8_t key[CRYPT_KEY_SIZE];
     pthread_mutex_lock(&keys->mutex);
-    bool made = keys->count != 0 && derive(keys, newest(keys), 0, salt, key);
+    bool made = index < keys->count && derive(keys, index, 0, salt, key);
     pthread_mutex_unlock(&keys->mutex);
     made = made && crypt_hmac(key, sizeof key, bytes, size, mac);
     crypt_wipe(key, sizeof key);
     return made;
+}
+
+bool keyring_mac(keyring *keys, const void *bytes, size_t size, uint8_t mac[32]) {
+    pthread_mutex_lock(&keys->mutex);
+    uint32_t index = keys->count == 0 ? 0 : sealing(keys);
+    pthread_mutex_unlock(&keys->mutex);
+    return mac_of(keys, index, bytes, size, mac);
+}
+
+bool keyring_mac_matches(keyring *keys, const void *bytes, size_t size, const uint8_t mac[32]) {
+    uint8_t own[32];
+    for (uint32_t i = 0; mac_of(keys, i, bytes, size, own); i++)
+        if (crypt_equal(own, mac, sizeof own))
+            return true;
+    return false;
 }
 
 /* ---- Sealing ---- */
@@ -138,7 +194,7 @@ static tansu_status sealer_key(keyring *keys, enum seal_purpose purpose, sealer 
     pthread_mutex_lock(&keys->mutex);
     bool any = keys->count != 0;
     if (any) {
-        uint32_t index = newest(keys);
+        uint32_t index = sealing(keys);
         s->next.generation = keys->data[index].generation;
         made = derive(keys, index, (uint8_t)purpose, s->next.salt, key);
     }
@@ -165,6 +221,19 @@ tansu_status sealer_new(keyring *keys, enum seal_purpose purpose, sealer **resul
     }
     *result = s;
     return TANSU_OK;
+}
+
+tansu_status sealer_renew(keyring *keys, enum seal_purpose purpose, sealer **s,
+                          tansu_error *error) {
+    if (*s != NULL && (*s)->next.generation == keyring_current(keys))
+        return TANSU_OK;
+    sealer *fresh = NULL;
+    tansu_status status = sealer_new(keys, purpose, &fresh, error);
+    if (status == TANSU_OK) {
+        sealer_free(*s);
+        *s = fresh;
+    }
+    return status;
 }
 
 void sealer_free(sealer *s) {

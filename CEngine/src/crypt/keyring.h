@@ -54,6 +54,18 @@ bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY
  * wipes. false: there are no more. */
 bool keyring_get(keyring *keys, uint32_t index, uint32_t *generation, uint8_t key[CRYPT_KEY_SIZE]);
 
+/* keyring_renew -- adds a random data key, which seals nothing before keyring_switch(). Errors: IO (no
+ * source of random bytes), INVALID_STATE (there are KEYRING_MOST). */
+tansu_status keyring_renew(keyring *keys, tansu_error *error);
+
+/* keyring_switch -- the newest data key seals from now on; with `forget` one that keyring_renew() has
+ * added, and that seals nothing yet, is dropped instead. */
+void keyring_switch(keyring *keys, bool forget);
+
+/* keyring_mac_matches -- whether a code is that of keyring_mac() with any of the data keys. false also
+ * when memory is exhausted. */
+bool keyring_mac_matches(keyring *keys, const void *bytes, size_t size, const uint8_t mac[32]);
+
 /* keyring_mac -- a code that only who has the newest data key can make for those bytes
  * (HMAC-SHA-256 under a key derived for it). false: memory is exhausted. */
 bool keyring_mac(keyring *keys, const void *bytes, size_t size, uint8_t mac[32]);
@@ -62,6 +74,13 @@ bool keyring_mac(keyring *keys, const void *bytes, size_t size, uint8_t mac[32])
  * INVALID_STATE (the keyring has no key). */
 tansu_status sealer_new(keyring *keys, enum seal_purpose purpose, sealer **result,
                         tansu_error *error);
+
+/* sealer_renew -- makes *s a sealer of the data key that seals now, unless it is one; NULL: there was
+ * none. Errors: as sealer_new(). */
+tansu_status sealer_renew(keyring *keys, enum seal_purpose purpose, sealer **s, tansu_error *error);
+
+/* keyring_current -- the generation of the data key that seals. */
+uint32_t keyring_current(const keyring *keys);
 
 /* sealer_free -- fine on NULL. */
 void sealer_free(sealer *s);

@@ -10,6 +10,7 @@
 #include "util/array.h"
 #include "util/error.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* ---- Lists ---- */
@@ -184,6 +185,18 @@ void log_remove_obsolete(log *l) {
     list_close(l, &l->superseded);
     if (removed && l->folder != NULL)
         l->calls->sync_folder(l->calls, l->folder);
+}
+
+tansu_status log_sync_removed(log *l, tansu_error *error) {
+    pthread_mutex_lock(&l->mutex);
+    uint32_t left = l->obsolete_count;
+    pthread_mutex_unlock(&l->mutex);
+    if (left != 0)
+        return error_set(error, TANSU_E_IO, l->folder,
+                         "A segment that was replaced could not be removed; try again");
+    return l->folder == NULL || l->calls->sync_folder(l->calls, l->folder) == 0
+               ? TANSU_OK
+               : error_errno(error, l->folder, "sync", errno);
 }
 
 uint32_t *log_numbers(log *l, uint32_t *count) {

@@ -239,6 +239,10 @@ void log_drop_inactive(log *l);
  * call. */
 void log_remove_obsolete(log *l);
 
+/* log_sync_removed -- forces to the disk that the files of compacted segments were removed. Errors: IO
+ * (also when one could not be removed). */
+tansu_status log_sync_removed(log *l, tansu_error *error);
+
 /* log_numbers -- the numbers of the active segments, in order, in new memory, which the caller
  * frees; NULL when it is exhausted. A segment without commits is left out: it may be missing after
  * power loss, and nothing would be lost. */

@@ -58,10 +58,12 @@ uint64_t log_compact_first(const log_compaction *c) {
 }
 
 tansu_status log_seal(log *l, tansu_error *error) {
-    segment *fresh;
+    segment *fresh, *old = segment_head(l);
     l->urgent = true;
     tansu_status status = segment_create(l, l->appended + 1, 0, 0, &fresh, error);
     l->urgent = false;
+    if (status == TANSU_OK && old != NULL && old->sealed != NULL)
+        segment_seal(l, old);
     return status;
 }
 

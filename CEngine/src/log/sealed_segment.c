@@ -168,9 +168,7 @@ tansu_status sealed_reserve(log *l, segment *s, uint64_t size, tansu_error *erro
     if (!ARRAY_RESERVE(file->entries, file->count, file->capacity,
                        (uint32_t)(size / (SEALED_BYTES / 2) + 4)))
         return error_memory(error);
-    tansu_status status = TANSU_OK;
-    if (file->sealer == NULL)
-        status = sealer_new(l->keys, SEAL_LOG, &file->sealer, error);
+    tansu_status status = sealer_renew(l->keys, SEAL_LOG, &file->sealer, error);
     if (status == TANSU_OK)
         status = segment_grow(l, &file->disk, end, error);
     return status == TANSU_OK ? segment_populate(l, &file->disk, end, error) : status;
@@ -241,19 +239,28 @@ void sealed_cut(segment *s, uint64_t offset, uint64_t position) {
     file->loaded = offset;
 }
 
+/* no_sync -- waits until no round of syncing uses the segments; the mutex is held. */
+static void no_sync(log *l) {
+    while (l->syncing)
+        pthread_cond_wait(&l->synced_changed, &l->mutex);
+}
+
 void sealed_end(log *l, segment *s) {
     sealed_file *file = s->sealed;
     segment *disk = &file->disk;
     tansu_buffer table = TANSU_BUFFER_INIT;
     sealed_table content = {.end = (uint32_t)s->used, .count = file->count};
     memcpy(content.header, disk->base, sizeof content.header);
-    if ((file->sealer == NULL && sealer_new(l->keys, SEAL_LOG, &file->sealer, NULL) != TANSU_OK) ||
+    if (sealer_renew(l->keys, SEAL_LOG, &file->sealer, NULL) != TANSU_OK ||
         segment_descriptor(l, disk) < 0)
         return;
+    pthread_mutex_lock(&l->mutex);
+    no_sync(l); /* which compares the sizes */
     if (sealed_table_put(file->sealer, s->number, &content, file->entries, disk->used, &table) &&
         fs_write_all(l->calls, disk->fd, table.data, table.size, disk->used) == 0 &&
         l->calls->truncate(disk->fd, disk->used + table.size) == 0)
         __atomic_store_n(&disk->allocated, disk->used + table.size, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&l->mutex);
     buffer_free(&table);
 }
 
@@ -267,12 +274,6 @@ static void outgrown(log *l, segment *old, const segment *was) {
     old->sealed = NULL;
     old->allocated = 0; /* the file is that of the other form */
     l->outgrown.items[l->outgrown.count++] = old;
-}
-
-/* no_sync -- waits until no round of syncing uses the segments; the mutex is held. */
-static void no_sync(log *l) {
-    while (l->syncing)
-        pthread_cond_wait(&l->synced_changed, &l->mutex);
 }
 
 void sealed_to_blocks(log *l, segment *s) {
@@ -336,13 +337,16 @@ tansu_status sealed_to_image(log *l, segment *s, tansu_error *error) {
     /* Who reads meanwhile may find more than at the opening. */
     if (status == TANSU_OK && fresh.sealed->loaded < end)
         status = compressed_corrupt(s->compressed, 0, error);
-    segment *disk = fresh.sealed == NULL ? NULL : &fresh.sealed->disk;
+    pthread_mutex_lock(&l->mutex);
+    no_sync(l);
     if (status == TANSU_OK && !l->read_only) { /* the table is written over */
+        segment *disk = &fresh.sealed->disk;
         if (l->calls->truncate(disk->fd, disk->used) != 0)
             status = error_errno(error, l->folder, "trim", errno);
         disk->allocated = disk->used;
     }
     if (status != TANSU_OK) {
+        pthread_mutex_unlock(&l->mutex);
         if (fresh.sealed != NULL)
             segment_unmap(l, &fresh);
         sealed_free(l, fresh.sealed);
@@ -353,8 +357,6 @@ tansu_status sealed_to_image(log *l, segment *s, tansu_error *error) {
     if (!l->read_only)
         fresh.allocated = fresh.mapped;
     fresh.writable = !l->read_only;
-    pthread_mutex_lock(&l->mutex);
-    no_sync(l);
     if (s->fd >= 0)
         segment_close_file(l, s);
     outgrown(l, old, s);

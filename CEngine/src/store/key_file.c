@@ -163,20 +163,25 @@ static size_t authenticated(const key_file *f, uint32_t generation, char text[TE
     return length + (size_t)snprintf(text + length, TEXT_MOST - length, "key %" PRIu32, generation);
 }
 
-/* seal_keys -- encrypts the data keys of a keyring into the file. */
-static tansu_status seal_keys(key_file *f, keyring *keys, crypt_gcm *gcm, tansu_error *error) {
+/* seal_keys -- encrypts the data keys of a keyring into the file; `current`: the one that seals. */
+static tansu_status seal_keys(key_file *f, keyring *keys, bool current, crypt_gcm *gcm,
+                              tansu_error *error) {
     uint8_t key[CRYPT_KEY_SIZE];
     char aad[TEXT_MOST];
     tansu_status status = TANSU_OK;
-    for (f->count = 0; status == TANSU_OK; f->count += status == TANSU_OK) {
+    f->count = 0;
+    for (uint32_t i = 0; status == TANSU_OK; i++) {
         sealed_key *k = &f->keys[f->count];
-        if (!keyring_get(keys, f->count, &k->generation, key))
+        if (!keyring_get(keys, i, &k->generation, key))
             break;
+        if (current && k->generation != keyring_current(keys))
+            continue;
         status = crypt_random(k->nonce, sizeof k->nonce, error);
         if (status == TANSU_OK &&
             !crypt_gcm_seal(gcm, k->nonce, aad, authenticated(f, k->generation, aad), key,
                             sizeof key, k->key, k->tag))
             status = error_memory(error);
+        f->count += status == TANSU_OK;
     }
     crypt_wipe(key, sizeof key);
     return status;
@@ -235,8 +240,9 @@ tansu_status key_file_new_keys(const uint8_t uuid[16], keyring **keys, tansu_err
 }
 
 /* make_text -- the text of a file for that user's key; *length: its length. */
-static tansu_status make_text(const uint8_t uuid[16], keyring *keys, const user_key *key,
-                              char text[TEXT_MOST], size_t *length, tansu_error *error) {
+static tansu_status make_text(const uint8_t uuid[16], keyring *keys, bool current,
+                              const user_key *key, char text[TEXT_MOST], size_t *length,
+                              tansu_error *error) {
     key_file f = {.count = 0};
     crypt_gcm *gcm = NULL;
     memcpy(f.uuid, uuid, sizeof f.uuid);
@@ -246,7 +252,7 @@ static tansu_status make_text(const uint8_t uuid[16], keyring *keys, const user_
     if (status == TANSU_OK)
         status = context_of(&f, key, &gcm, error);
     if (status == TANSU_OK)
-        status = seal_keys(&f, keys, gcm, error);
+        status = seal_keys(&f, keys, current, gcm, error);
     crypt_gcm_free(gcm);
     if (status == TANSU_OK)
         *length = format(&f, text);
@@ -257,15 +263,16 @@ tansu_status key_file_write(const fs *calls, const char *folder, const uint8_t u
                             keyring *keys, const user_key *key, tansu_error *error) {
     char text[TEXT_MOST];
     size_t length;
-    tansu_status status = make_text(uuid, keys, key, text, &length, error);
+    tansu_status status = make_text(uuid, keys, false, key, text, &length, error);
     return status == TANSU_OK ? fs_write_file(calls, folder, KEY_NAME, text, length, error)
                               : status;
 }
 
-tansu_status key_file_replace(database *db, const user_key *key, tansu_error *error) {
+tansu_status key_file_replace(database *db, const user_key *key, bool current, tansu_error *error) {
     char text[TEXT_MOST];
     size_t length;
-    tansu_status status = make_text(db->manifest.known.uuid, db->keys, key, text, &length, error);
+    tansu_status status =
+        make_text(db->manifest.known.uuid, db->keys, current, key, text, &length, error);
     if (status == TANSU_OK)
         status = folder_check(db, error);
     if (status != TANSU_OK)

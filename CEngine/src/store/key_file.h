@@ -46,8 +46,8 @@ tansu_status key_file_write(const fs *calls, const char *folder, const uint8_t u
                             keyring *keys, const user_key *key, tansu_error *error);
 
 /* key_file_replace -- the same for a database that is open for writing, whose keys stay. Any thread.
- * Errors: those of key_file_write(), MOVED. */
-tansu_status key_file_replace(database *db, const user_key *key, tansu_error *error);
+ * `current`: the file gets only the data key that seals. Errors: those of key_file_write(), MOVED. */
+tansu_status key_file_replace(database *db, const user_key *key, bool current, tansu_error *error);
 
 /* key_file_read -- the data keys. Errors: WRONG_KEY; CORRUPT (the file is invalid, missing, or of
  * another database), VERSION, IO, MEMORY. */

@@ -143,14 +143,19 @@ tansu_status manifest_seal(manifest *m, keyring *keys, tansu_error *error) {
 }
 
 tansu_status manifest_authenticate(const manifest *m, const char *folder, keyring *keys,
-                                   tansu_error *error) {
-    manifest own = *m;
-    tansu_status status = manifest_seal(&own, keys, error);
-    if (status == TANSU_OK && memcmp(own.mac, m->mac, sizeof own.mac) != 0)
-        status = error_set(error, TANSU_E_CORRUPT, folder,
-                           "The file \"MANIFEST\" of the encrypted database was changed by "
-                           "something that does not have its key; restore a backup");
-    return status;
+                                   bool earlier, tansu_error *error) {
+    char text[TEXT_MOST];
+    if (keyring_mac_matches(keys, text, format_body(m, text), m->mac))
+        return TANSU_OK;
+    if (earlier)
+        return error_set(
+            error, TANSU_E_WRONG_KEY, folder,
+            "The data key of the database was replaced, or its \"MANIFEST\" was changed "
+            "by something that does not have it; close the database and open it again");
+    return error_set(
+        error, TANSU_E_CORRUPT, folder,
+        "The file \"MANIFEST\" of the encrypted database was changed by something that "
+        "does not have its key; restore a backup");
 }
 
 tansu_status manifest_write(const fs *calls, const char *folder, const manifest *m,

@@ -47,9 +47,10 @@ tansu_status manifest_write(const fs *calls, const char *folder, const manifest 
 /* manifest_seal -- makes the code of an encrypted one, before it is written. Errors: MEMORY. */
 tansu_status manifest_seal(manifest *m, keyring *keys, tansu_error *error);
 
-/* manifest_authenticate -- whether somebody with the keys wrote it. Errors: CORRUPT, MEMORY. */
+/* manifest_authenticate -- whether who wrote an encrypted one had the keys. `earlier`: they were read
+ * earlier, and may have been replaced since. Errors: CORRUPT, or `earlier` WRONG_KEY; MEMORY. */
 tansu_status manifest_authenticate(const manifest *m, const char *folder, keyring *keys,
-                                   tansu_error *error);
+                                   bool earlier, tansu_error *error);
 
 /* manifest_new -- a fresh one with a random uuid. Errors: IO (no source of random bytes). */
 tansu_status manifest_new(manifest *m, tansu_error *error);

@@ -80,6 +80,9 @@ static void opening_and_closing(void) {
     NEEDS(db, tansu_checkpoint(NULL, NULL));
     NEEDS(db, tansu_rekey(NULL, "key", 3, TANSU_KEY_PASSPHRASE, 0, NULL));
     NEEDS(key, tansu_rekey(db, NULL, 0, TANSU_KEY_PASSPHRASE, 0, NULL));
+    NEEDS(db, tansu_rekey_everything(NULL, "key", 3, TANSU_KEY_PASSPHRASE, 0, NULL, NULL, NULL));
+    NEEDS(key, tansu_rekey_everything(db, NULL, 0, TANSU_KEY_PASSPHRASE, 0, NULL, NULL, NULL));
+    note("progress", "tansu_rekey_everything("); /* of an encrypted one: test_rekey_everything.c */
     NEEDS(db, tansu_stats(NULL, &out, NULL));
     NEEDS(result, tansu_stats(db, NULL, NULL));
 }

@@ -552,8 +552,8 @@ static void check_names(const char *folder, const char *const *names, const char
 
 /* check_end -- nothing is lost, and nothing is left over. */
 static void check_end(void) {
-    static const char *const root[] = {"LOCK",    "MANIFEST",  "log", "index",
-                                       "readers", "set-aside", NULL};
+    static const char *const root[] = {"KEY",   "LOCK",    "MANIFEST",  "log",
+                                       "index", "readers", "set-aside", NULL};
     static const char *const log[] = {"TAIL", "reserve", NULL};
     static const char *const index[] = {"blocks.tch", NULL};
     static const char *const readers[] = {NULL};

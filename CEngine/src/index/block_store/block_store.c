@@ -130,8 +130,7 @@ static tansu_status fill_value(block_store *bs, const uint8_t key[BLOCK_STORE_KE
             memcpy(value, record, size);
         return TANSU_OK;
     }
-    tansu_status status =
-        bs->sealer == NULL ? sealer_new(bs->keys, SEAL_BLOCK_STORE, &bs->sealer, error) : TANSU_OK;
+    tansu_status status = sealer_renew(bs->keys, SEAL_BLOCK_STORE, &bs->sealer, error);
     if (status != TANSU_OK)
         return status;
     seal_mark mark = sealer_next(bs->sealer);
@@ -415,9 +414,32 @@ bool block_store_wasteful(const block_store *bs) {
 typedef struct copying {
     block_store *from, *to;
     const block_store_caller *caller;
-    tansu_buffer value;
+    tansu_buffer value, sealed;
     unsigned count;
 } copying;
+
+/* seal_anew -- an encrypted value, with the data key that seals now. */
+static tansu_status seal_anew(copying *c, const uint8_t key[BLOCK_STORE_KEY], tansu_error *error) {
+    tansu_status status = block_store_open_value(c->from, key, &c->value, error);
+    c->sealed.size = 0;
+    if (status == TANSU_OK && !buffer_reserve(&c->sealed, SEAL_OVERHEAD + c->value.size))
+        status = error_memory(error);
+    if (status == TANSU_OK)
+        status = fill_value(c->from, key, c->value.data, c->value.size, c->sealed.data, error);
+    if (status != TANSU_OK)
+        return status;
+    c->sealed.size = SEAL_OVERHEAD + c->value.size;
+    tansu_buffer plain = c->value;
+    c->value = c->sealed;
+    c->sealed = plain;
+    return TANSU_OK;
+}
+
+/* is_old -- whether a stored value is encrypted with a data key that seals no more. */
+static bool is_old(const block_store *bs, const tansu_buffer *stored) {
+    return bs->keys != NULL && stored->size >= SEAL_OVERHEAD &&
+           load_u32(stored->data) != keyring_current(bs->keys);
+}
 
 /* copy_record -- a block_store_visitor. The value is copied as it is stored: what is encrypted stays
  * so, for `to` has no keys. */
@@ -426,6 +448,8 @@ static tansu_status copy_record(void *context, const block_store_node *node, tan
     tansu_status status = c->caller == NULL ? TANSU_OK : c->caller->ask(c->caller->context, error);
     if (status == TANSU_OK)
         status = block_store_stored_value(c->from, node, &c->value, error);
+    if (status == TANSU_OK && is_old(c->from, &c->value))
+        status = seal_anew(c, node->key, error);
     if (status == TANSU_OK)
         status = block_store_put(c->to, (enum block_store_kind)node->key[0],
                                  load_u64(node->key + 1), c->value.data, c->value.size, error);
@@ -440,7 +464,8 @@ static tansu_status copy_record(void *context, const block_store_node *node, tan
 /* copy_all -- into a new file, which is closed and on the disk afterwards. */
 static tansu_status copy_all(block_store *bs, const char *path, const block_store_caller *caller,
                              tansu_error *error) {
-    copying c = {.from = bs, .caller = caller, .value = TANSU_BUFFER_INIT};
+    copying c = {
+        .from = bs, .caller = caller, .value = TANSU_BUFFER_INIT, .sealed = TANSU_BUFFER_INIT};
     tansu_status status =
         block_store_create(bs->calls, path, block_store_buckets_for(bs->records), &c.to, error);
     if (status != TANSU_OK)
@@ -453,6 +478,7 @@ static tansu_status copy_all(block_store *bs, const char *path, const block_stor
     if (status == TANSU_OK && c.to->records != bs->records)
         status = block_store_damaged(bs, 0, error);
     tansu_buffer_free(&c.value);
+    tansu_buffer_free(&c.sealed);
     if (status != TANSU_OK)
         block_store_abort(c.to);
     else

@@ -256,6 +256,10 @@ tansu_status block_store_visit(block_store *bs, block_store_visitor visitor, voi
 tansu_status block_store_stored_value(block_store *bs, const block_store_node *node,
                                       tansu_buffer *value, tansu_error *error);
 
+/* block_store_open_value -- decrypts a stored value of an encrypted file. */
+tansu_status block_store_open_value(block_store *bs, const uint8_t key[BLOCK_STORE_KEY],
+                                    tansu_buffer *record, tansu_error *error);
+
 /* ---- block_store_journal.c ---- */
 
 /* journal_write -- step 2. Errors: IO, FULL, MEMORY: the transaction is not committed, or

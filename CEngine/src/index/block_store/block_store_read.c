@@ -142,9 +142,8 @@ static tansu_status check_value(block_store *bs, const uint8_t key[BLOCK_STORE_K
                : bad_value(bs, key, error);
 }
 
-/* open_value -- decrypts the value of an encrypted file. */
-static tansu_status open_value(block_store *bs, const uint8_t key[BLOCK_STORE_KEY],
-                               tansu_buffer *record, tansu_error *error) {
+tansu_status block_store_open_value(block_store *bs, const uint8_t key[BLOCK_STORE_KEY],
+                                    tansu_buffer *record, tansu_error *error) {
     seal_mark mark;
     uint8_t tag[CRYPT_TAG_SIZE];
     if (record->size < SEAL_OVERHEAD)
@@ -171,7 +170,7 @@ tansu_status block_store_get(block_store *bs, enum block_store_kind kind, uint64
     if (status == TANSU_OK)
         status = check_value(bs, key, record, error);
     if (status == TANSU_OK && bs->keys != NULL)
-        status = open_value(bs, key, record, error);
+        status = block_store_open_value(bs, key, record, error);
     if (status != TANSU_OK)
         tansu_buffer_free(record);
     if (status == TANSU_E_NOT_FOUND)

@@ -173,10 +173,11 @@ bool checkpoint_wasteful(database *db) {
     return wasteful;
 }
 
-tansu_status checkpoint_shrink(database *db, const block_store_caller *caller, tansu_error *error) {
+tansu_status checkpoint_shrink(database *db, bool always, const block_store_caller *caller,
+                               tansu_error *error) {
     pthread_mutex_lock(&db->checkpoints.mutex);
     tansu_status status = index_files_check(db, error);
-    if (status == TANSU_OK && db->bs != NULL && block_store_wasteful(db->bs)) {
+    if (status == TANSU_OK && db->bs != NULL && (always || block_store_wasteful(db->bs))) {
         limit_guard guard;
         limit_enter(&guard);
         status = block_store_shrink(db->bs, caller, error);

@@ -20,10 +20,11 @@ tansu_status checkpoint_write(database *db, tansu_error *error);
 tansu_status checkpoint_write_locked(database *db, tansu_error *error);
 
 /* checkpoint_wasteful -- whether much of the block store's file is free. checkpoint_shrink --
- * rewrites it then; the caller, which may be NULL, is asked meanwhile whether to go on. Errors: as
- * above, and the caller's. */
+ * rewrites it then, or always; the caller, which may be NULL, is asked meanwhile whether to go on.
+ * Errors: as above, and the caller's. */
 bool checkpoint_wasteful(database *db);
-tansu_status checkpoint_shrink(database *db, const block_store_caller *caller, tansu_error *error);
+tansu_status checkpoint_shrink(database *db, bool always, const block_store_caller *caller,
+                               tansu_error *error);
 
 /* checkpoint_load -- opens the block store and creates the snapshot that it holds. *v is NULL when
  * there is none that can be used: the block store has been replaced by an empty one, everything

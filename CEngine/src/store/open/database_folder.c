@@ -189,13 +189,14 @@ static tansu_status read_keys(database *db, const user_key *key, tansu_error *er
     if (key->bytes == NULL && db->keys == NULL)
         return error_set(error, TANSU_E_ENCRYPTED, db->files.folder,
                          "The database is encrypted; open it with its key");
-    if (db->keys == NULL) {
+    bool shared = db->keys != NULL;
+    if (!shared) {
         tansu_status status =
             key_file_read(db->files.calls, db->files.folder, m->uuid, key, &db->keys, error);
         if (status != TANSU_OK)
             return status;
     }
-    return manifest_authenticate(m, db->files.folder, db->keys, error);
+    return manifest_authenticate(m, db->files.folder, db->keys, shared, error);
 }
 
 /* create_files -- what an empty database consists of; the MANIFEST last, for it makes the others

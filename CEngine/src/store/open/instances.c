@@ -358,7 +358,7 @@ static tansu_status log_end(const database *root, uint64_t *to, tansu_error *err
     manifest m;
     tansu_status status = manifest_read(root->files.calls, root->files.folder, &m, error);
     if (status == TANSU_OK && root->keys != NULL)
-        status = manifest_authenticate(&m, root->files.folder, root->keys, error);
+        status = manifest_authenticate(&m, root->files.folder, root->keys, true, error);
     *to = status == TANSU_OK ? m.end_sequence : 0;
     return status;
 }
