@@ -22,7 +22,7 @@ CHECKOUT = HERE / ".." / ".." / ".."  # there is none around a source distributi
 PACKED = Path("engine")  # of a source distribution
 MADE = Path("build", "engine")
 NOTICES = ["LICENSE", "NOTICE"]
-OPTIONAL = ["libpcre2-8", "liblz4", "libdeflate"]
+OPTIONAL = ["libpcre2-8", "liblz4", "libdeflate", "libcrypto"]
 
 
 def engine():

@@ -504,6 +504,12 @@ tansu_status native_checkpoint(native_db *db, native_call *call) {
     CALL(db, NULL, SCOPE_SHORT, tansu_checkpoint(db->inner, &call->error));
 }
 
+tansu_status native_rekey(native_db *db, const void *key, size_t size, int kind,
+                          uint32_t iterations, native_call *call) {
+    CALL(db, NULL, SCOPE_SHORT,
+         tansu_rekey(db->inner, key, size, (tansu_key_kind)kind, iterations, &call->error));
+}
+
 static tansu_status refresh(native_db *db, native_call *call) {
     int changed = 0;
     tansu_status status = tansu_refresh(db->inner, &changed, &call->sequence, &call->error);

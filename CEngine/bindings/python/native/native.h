@@ -69,6 +69,8 @@ int native_closed(native_db *db);
 
 tansu_status native_sync(native_db *db, native_call *call);
 tansu_status native_checkpoint(native_db *db, native_call *call);
+tansu_status native_rekey(native_db *db, const void *key, size_t size, int kind,
+                          uint32_t iterations, native_call *call);
 /* number: whether there are newer commits. */
 tansu_status native_refresh(native_db *db, native_call *call);
 tansu_status native_stats(native_db *db, native_call *call);

@@ -1051,4 +1051,32 @@ def test_every_status_has_a_class() -> None:
 
 def test_every_option_is_a_keyword() -> None:
     members = set(dir(ffi.new("tansu_options *"))) - {"struct_size", "progress_context", "log_context"}
+    members = members - {"key_size", "key_kind"} | {"passphrase"}
     assert members == set(inspect.signature(tansu.open).parameters) - {"codec_options"}
+
+
+def test_keys_of_encrypted_databases(tmp_path: Path) -> None:
+    if "libcrypto" not in ffi.string(lib.tansu_optional_libraries()).decode():
+        pytest.skip("the engine has no libcrypto")
+    with tansu.open(tmp_path / "db", key=bytes(32)) as db:
+        db.people.insert_one({"_id": 1})
+        assert db.stats()["encrypted"] == "aes-256-gcm"
+        db.rekey(passphrase="secret", key_iterations=256001)
+        for key in ({}, {"key": bytes(32), "passphrase": "secret"}, {"key": bytes(31)}, {"passphrase": ""}):
+            with pytest.raises(tansu.InvalidArgument):
+                db.rekey(**key)  # type: ignore[arg-type]
+        for iterations in (255999, 1 << 32, -1):
+            with pytest.raises(tansu.InvalidArgument):
+                db.rekey(passphrase="secret", key_iterations=iterations)
+        with pytest.raises(TypeError):
+            db.rekey(key="text")  # type: ignore[arg-type]
+        with db.clone(tmp_path / "clone", passphrase=b"other") as copy:
+            assert copy.people.count_documents() == 1
+    with pytest.raises(tansu.Encrypted):
+        tansu.open(tmp_path / "db")
+    with pytest.raises(tansu.WrongKey):
+        tansu.open(tmp_path / "db", key=bytes(32))
+    with tansu.open(tmp_path / "db", passphrase="secret") as db:
+        assert db.people.count_documents() == 1
+    with tansu.open() as db, pytest.raises(tansu.InvalidState):
+        db.rekey(key=bytes(32))

@@ -22,17 +22,33 @@ _CHOICES: Dict[str, Dict[Any, int]] = {
     "durability": {name: number for name, number in DURABILITIES.items() if name},
     "read_mode": {"guarded": 0, "unguarded": 1},
 }
+_KEYS = ("key", "passphrase")
 _FLAGS = ("read_only", "must_exist", "allow_writer", "follow", "log_all")
+
+
+def _key(key: Optional[bytes], passphrase: Union[str, bytes, None]) -> Tuple[Any, int, int]:
+    """The bytes of a key, how many there are, and the engine's kind of it."""
+    if (key is None) == (passphrase is None):
+        raise errors.InvalidArgument("Give either a key or a passphrase", "key")
+    secret = passphrase.encode() if isinstance(passphrase, str) else passphrase if key is None else key
+    if not isinstance(secret, (bytes, bytearray)):
+        raise TypeError(f"A key must be bytes, not {type(secret).__name__}")
+    return ffi.new("char[]", bytes(secret)), len(secret), int(key is None)
 
 
 def _options(path: Optional[Path], given: Mapping[str, Any]) -> Tuple[Any, Any]:
     """The engine's options, and what has to live as long as they do."""
     options = ffi.new("tansu_options *")
     lib.tansu_options_init(options)
-    kept = NULL if path is None else ffi.new("char[]", _engine.path(path))
-    options.path = kept
+    kept = [NULL if path is None else ffi.new("char[]", _engine.path(path))]
+    options.path = kept[0]
+    key, passphrase = given.get("key"), given.get("passphrase")
+    if key is not None or passphrase is not None:
+        secret, options.key_size, options.key_kind = _key(key, passphrase)
+        options.key = secret
+        kept.append(secret)
     for name, value in given.items():
-        if value is None:
+        if value is None or name in _KEYS:
             continue
         if name in _CHOICES:
             if value not in _CHOICES[name]:
@@ -55,6 +71,9 @@ def open(
     store: Optional[str] = None,
     read_only: bool = False,
     must_exist: bool = False,
+    key: Optional[bytes] = None,
+    passphrase: Union[str, bytes, None] = None,
+    key_iterations: Optional[int] = None,
     durability: str = "full",
     interval_ms: Optional[int] = None,
     busy_timeout_ms: Optional[int] = None,
@@ -86,6 +105,9 @@ def open(
     :param store: ``"persistent"``, ``"temporary"`` (a new folder in ``path`` that is removed on closing) or ``"memory"``
     :param read_only: never writes, and keeps writers out
     :param must_exist: raises NotFound instead of creating a database
+    :param key: the 32 bytes that an encrypted database was created with; a new one is encrypted with them. Without the key
+        opening raises Encrypted, with another one WrongKey
+    :param passphrase: the same, as text; of a new database it is hashed ``key_iterations`` times, 256000 by default
     :param durability: what a commit survives when the call has returned: ``"full"`` power loss, ``"process"`` the death of the
         process, ``"interval"`` power loss after ``interval_ms``
     :param busy_timeout_ms: how long a write waits for the write lock; 60000 by default
@@ -99,6 +121,7 @@ def open(
     """
     given = dict(
         store=store or ("memory" if path is None else None), read_only=read_only, must_exist=must_exist,
+        key=key, passphrase=passphrase, key_iterations=key_iterations,
         durability=durability, interval_ms=interval_ms, busy_timeout_ms=busy_timeout_ms, lock_timeout_ms=lock_timeout_ms,
         allow_writer=allow_writer, follow=follow, read_mode=read_mode, segment_size=segment_size,
         checkpoint_bytes=checkpoint_bytes, index_cache_bytes=index_cache_bytes, block_cache_bytes=block_cache_bytes,
@@ -263,6 +286,17 @@ class Database:
         """Writes the index file, so that the next opening has nothing to replay."""
         _engine.run(lib.native_checkpoint, self._handle)
 
+    def rekey(
+        self, *, key: Optional[bytes] = None, passphrase: Union[str, bytes, None] = None, key_iterations: Optional[int] = None
+    ) -> None:
+        """Replaces the key of an encrypted database, while others read and write. It opens with the new key only, then; the
+        parameters are those of ``tansu.open``. Raises InvalidState if the database is not encrypted."""
+        secret, size, kind = _key(key, passphrase)
+        count = _engine.whole(key_iterations or 0, "key_iterations")
+        if count >= 1 << 32:
+            raise errors.InvalidArgument("key_iterations is out of range", "key_iterations")
+        _engine.run(lib.native_rekey, self._handle, secret, size, kind, count)
+
     def refresh(self) -> Tuple[bool, int]:
         """With ``allow_writer``, goes to the newest commit. Returns whether there was a newer one, and its number."""
         call = _engine.perform(lib.native_refresh, self._handle)
@@ -288,7 +322,7 @@ class Database:
     def clone(self, path: Optional[Path] = None, *, progress: Optional[Progress] = None, **options: Any) -> "Database":
         """Copies everything into a new database, and opens that; the options are those of ``tansu.open``."""
         store = options.pop("store", None) or ("memory" if path is None else None)
-        unknown = set(options) - set(_CHOICES) - set(_FLAGS) - set(dir(ffi.new("tansu_options *")))
+        unknown = set(options) - set(_CHOICES) - set(_FLAGS) - set(_KEYS) - set(dir(ffi.new("tansu_options *")))
         if unknown:
             raise TypeError(f"clone() got an unexpected keyword argument {sorted(unknown)[0]!r}")
         target, kept = _options(path, {"store": store, **options})
