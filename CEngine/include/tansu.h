@@ -1270,7 +1270,7 @@ TANSU_API tansu_status tansu_verify(tansu_db *db, tansu_progress progress, void 
  * 1000), "problemCount": n}. Returns OK also when something was lost. `progress` (may be NULL):
  * bytes. Errors: NOT_FOUND (no database at `from`), LOCKED (it is open; the message names the
  * process, see tansu_open()), EXISTS (`to` exists), INVALID_ARGUMENT (`to` lies in `from`), FULL,
- * IO, VERSION, CANCELLED.
+ * IO, VERSION, CANCELLED, ENCRYPTED (nothing can be salvaged of an encrypted database).
  */
 TANSU_API tansu_status tansu_repair(const char *from, const char *to, tansu_progress progress,
                                     void *context, tansu_buffer *report, tansu_error *error);
@@ -1287,7 +1287,7 @@ typedef enum tansu_backup_form {
  * {"sequence", "bytes", "documents": n}. `progress` (may be NULL): bytes.
  * Errors: EXISTS (`to` exists), INVALID_ARGUMENT (`to` lies in the database's folder, by whatever
  * path), FULL, IO, CORRUPT, CANCELLED, BUSY (a compaction on demand, a
- * verification or another backup is running).
+ * verification or another backup is running), UNSUPPORTED (the database is encrypted).
  */
 TANSU_API tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_form form,
                                     tansu_progress progress, void *context, tansu_buffer *report,
@@ -1299,7 +1299,7 @@ TANSU_API tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_f
  * Errors: NOT_FOUND (no backup at `from`), EXISTS (`to` exists), INVALID_ARGUMENT (`to` lies in the
  * folder `from`), CORRUPT (offset says where),
  * VERSION, FULL, IO, LOCKED (the folder `from` is open), BUSY (another call is creating `to`),
- * CANCELLED.
+ * CANCELLED, UNSUPPORTED (the folder `from` is an encrypted database).
  */
 TANSU_API tansu_status tansu_restore(const char *from, const char *to, tansu_progress progress,
                                      void *context, tansu_buffer *report, tansu_error *error);
