@@ -111,8 +111,7 @@ struct EncryptionTests {
         let terminal = try PseudoTerminal()
         let process = try command.start(
             ["count", "db.tansu", "people"], input: terminal.inner, errors: terminal.inner)
-        var shown = ""
-        while !shown.contains("Passphrase of db.tansu: "), process.isRunning { shown += try terminal.shown() }
+        try terminal.wait(for: "Passphrase of db.tansu: ")
         try terminal.type("secret\n")
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)

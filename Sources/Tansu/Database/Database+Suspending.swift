@@ -41,8 +41,9 @@ extension Database {
     /// not suspended.
     ///
     /// - Throws: ``TansuError`` with `.locked` (another process has it open; ``Options/lockTimeout`` is how long this
-    ///   waits for it), `.notFound`, `.moved` (another database is there now), `.corrupt`, `.io`, `.full`: it stays suspended, and this can be called
-    ///   again. `.closed`.
+    ///   waits for it), `.notFound`, `.moved` (another database is there now), `.wrongKey` (another process has replaced its
+    ///   key: close it, and open it with the new one), `.corrupt`, `.io`, `.full`: it stays suspended, and this can be
+    ///   called again. `.closed`.
     public func resume() throws {
         try engine.resume()
     }

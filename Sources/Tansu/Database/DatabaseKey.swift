@@ -1,9 +1,3 @@
-#if canImport(CTansuSource)
-import CTansuSource
-#else
-import CTansu
-#endif
-
 /// The key of an encrypted database: 32 random bytes, or a passphrase.
 ///
 /// For example:
@@ -17,14 +11,16 @@ import CTansu
 /// passphrase takes about a quarter of a second, with bytes it takes no time. The memory of a key is overwritten when
 /// the last copy of the value is gone; that of the text or array that it was made of is not.
 public struct DatabaseKey: Sendable {
-    private let secret: Secret
-    private let kind: tansu_key_kind
-    private let iterations: Int?
+    enum Kind { case bytes, passphrase }
+
+    let secret: Secret
+    let kind: Kind
+    let iterations: Int?
 
     /// A key of 32 bytes from a source of random ones, such as the keychain keeps. Opening with another number of bytes
     /// throws `.invalidArgument`.
     public static func bytes(_ bytes: some Sequence<UInt8>) -> DatabaseKey {
-        DatabaseKey(secret: Secret(bytes), kind: TANSU_KEY_BYTES, iterations: nil)
+        DatabaseKey(secret: Secret(bytes), kind: .bytes, iterations: nil)
     }
 
     /// A passphrase: its UTF-8. Opening with an empty one throws `.invalidArgument`.
@@ -34,7 +30,7 @@ public struct DatabaseKey: Sendable {
     ///   - iterations: How often PBKDF2 hashes the passphrase of a new database or of a new key, 256,000 to 10,000,000;
     ///     256,000 when `nil`. The database stores the number, and an opening uses that.
     public static func passphrase(_ text: String, iterations: Int? = nil) -> DatabaseKey {
-        DatabaseKey(secret: Secret(text.utf8), kind: TANSU_KEY_PASSPHRASE, iterations: iterations)
+        DatabaseKey(secret: Secret(text.utf8), kind: .passphrase, iterations: iterations)
     }
 }
 
@@ -49,37 +45,20 @@ extension DatabaseKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-extension DatabaseKey {
-    /// What the engine gets; the pointer is valid during this call only.
-    func withEngineKey<Result>(
-        _ body: (UnsafeRawPointer?, Int, tansu_key_kind, UInt32) throws -> Result
-    ) throws -> Result {
-        let count = try iterations.map { number in
-            guard let count = UInt32(exactly: number), count > 0 else {
-                throw TansuError(
-                    .invalidArgument, "The iterations for a key must be from 256000 to 10000000", context: "key")
-            }
-            return count
-        }
-        return try withExtendedLifetime(secret) {
-            try body(UnsafeRawPointer(secret.bytes.baseAddress), secret.size, kind, count ?? 0)
-        }
-    }
-}
-
 /// Bytes that are overwritten at the end of their life.
 ///
 /// `@unchecked Sendable`: nothing writes the bytes between `init` and `deinit`.
-private final class Secret: @unchecked Sendable {
+final class Secret: @unchecked Sendable {
     /// One byte more than the key has, so that an empty one has an address, too.
     let bytes: UnsafeMutableRawBufferPointer
     let size: Int
 
     init(_ source: some Sequence<UInt8>) {
-        let copy = Array(source)
+        var copy = Array(source)
         size = copy.count
         bytes = .allocate(byteCount: copy.count + 1, alignment: 1)
         bytes.copyBytes(from: copy)
+        copy.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) }
     }
 
     deinit {

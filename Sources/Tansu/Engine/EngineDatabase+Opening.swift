@@ -96,6 +96,25 @@ private func engineOptions(
     return (choices, try path?.systemPath())
 }
 
+extension DatabaseKey {
+    /// What the engine gets; the pointer is valid during this call only.
+    func withEngineKey<Result>(
+        _ body: (UnsafeRawPointer?, Int, tansu_key_kind, UInt32) throws -> Result
+    ) throws -> Result {
+        let count = try iterations.map { number in
+            guard let count = UInt32(exactly: number), count > 0 else {
+                throw TansuError(
+                    .invalidArgument, "The iterations for a key must be from 256000 to 10000000", context: "key")
+            }
+            return count
+        }
+        let kind = kind == .bytes ? TANSU_KEY_BYTES : TANSU_KEY_PASSPHRASE
+        return try withExtendedLifetime(secret) {
+            try body(UnsafeRawPointer(secret.bytes.baseAddress), secret.size, kind, count ?? 0)
+        }
+    }
+}
+
 extension CallRecorder {
     /// Has the engine pass the calls of a database that is being opened.
     fileprivate func receive(with choices: inout tansu_options) {

@@ -20,6 +20,17 @@ final class PseudoTerminal {
         try outer.write(contentsOf: Data(text.utf8))
     }
 
+    /// Waits until a program that runs has written a text.
+    func wait(for text: String) throws {
+        var shown = ""
+        while !shown.contains(text) {
+            var descriptor = pollfd(fd: outer.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            let isReady = poll(&descriptor, 1, 60_000) > 0
+            try #require(isReady, "The program has written only: \(shown)")
+            shown += String(decoding: outer.availableData, as: UTF8.self)
+        }
+    }
+
     /// The output that was written to the terminal so far.
     func shown() throws -> String {
         // The output arrives in order but with a delay, so a marker shows its end.
