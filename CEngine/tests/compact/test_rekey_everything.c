@@ -22,8 +22,8 @@
 #define DOCUMENTS 3000
 #define SMALL 60
 
-static const uint8_t key[32] = "thirty-two bytes of a random key";
-static const uint8_t other_key[32] = "thirty-two bytes of another one!";
+static const uint8_t key[33] = "thirty-two bytes of a random key";
+static const uint8_t other_key[33] = "thirty-two bytes of another one!";
 
 /* options_with -- of a database with small segments. */
 static tansu_options options_with(const char *folder, const uint8_t bytes[32]) {

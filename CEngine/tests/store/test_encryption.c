@@ -20,8 +20,8 @@
 
 #define LEAST_ITERATIONS 256000u
 
-static const uint8_t key[32] = "thirty-two bytes of a random key";
-static const uint8_t other_key[32] = "thirty-two bytes of another one!";
+static const uint8_t key[33] = "thirty-two bytes of a random key";
+static const uint8_t other_key[33] = "thirty-two bytes of another one!";
 
 /* Where a test works, and the database in it. */
 static char *folder;
