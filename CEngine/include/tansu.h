@@ -445,6 +445,14 @@ typedef enum tansu_key_kind {
     TANSU_KEY_PASSPHRASE = 1 /* any bytes, 1 to 1,048,576 */
 } tansu_key_kind;
 
+/* A key, for what is not opened with tansu_options: of a backup or a dump. */
+typedef struct tansu_key {
+    const void *bytes;
+    size_t size;
+    tansu_key_kind kind;
+    uint32_t iterations; /* of what is written with a passphrase: as options.key_iterations */
+} tansu_key;
+
 /* How to open a database. Fill it with tansu_options_init() first, then change what differs. */
 typedef struct tansu_options {
     uint32_t struct_size; /* set by tansu_options_init(): the struct may grow */
@@ -1287,11 +1295,32 @@ typedef enum tansu_backup_form {
  * {"sequence", "bytes", "documents": n}. `progress` (may be NULL): bytes.
  * Errors: EXISTS (`to` exists), INVALID_ARGUMENT (`to` lies in the database's folder, by whatever
  * path), FULL, IO, CORRUPT, CANCELLED, BUSY (a compaction on demand, a
- * verification or another backup is running), UNSUPPORTED (the database is encrypted).
+ * verification or another backup is running), INVALID_STATE (a memory or temporary store that is
+ * encrypted, whose key is written nowhere: use one of the next two functions).
+ *
+ * The backup of an encrypted database is encrypted with the same data key, and opens with the key
+ * that the database has now.
  */
 TANSU_API tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_form form,
                                     tansu_progress progress, void *context, tansu_buffer *report,
                                     tansu_error *error);
+
+/*
+ * tansu_backup() whose result is encrypted with a new data key, and opens with `key`: whoever has
+ * that cannot read the database with it. The database need not be encrypted. Errors: as
+ * tansu_backup(); INVALID_ARGUMENT (also the key), UNSUPPORTED (the library was built without
+ * libcrypto).
+ */
+TANSU_API tansu_status tansu_backup_encrypted(tansu_db *db, const char *to, tansu_backup_form form,
+                                              const tansu_key *key, tansu_progress progress,
+                                              void *context, tansu_buffer *report,
+                                              tansu_error *error);
+
+/* tansu_backup() whose result is not encrypted, though the database may be. Errors: as
+ * tansu_backup(). */
+TANSU_API tansu_status tansu_backup_plain(tansu_db *db, const char *to, tansu_backup_form form,
+                                          tansu_progress progress, void *context,
+                                          tansu_buffer *report, tansu_error *error);
 
 /*
  * Creates a database at `to` from a backup of either form, and verifies it before `to` exists.
@@ -1299,10 +1328,21 @@ TANSU_API tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_f
  * Errors: NOT_FOUND (no backup at `from`), EXISTS (`to` exists), INVALID_ARGUMENT (`to` lies in the
  * folder `from`), CORRUPT (offset says where),
  * VERSION, FULL, IO, LOCKED (the folder `from` is open), BUSY (another call is creating `to`),
- * CANCELLED, UNSUPPORTED (the folder `from` is an encrypted database).
+ * CANCELLED, ENCRYPTED (use tansu_restore_encrypted()).
  */
 TANSU_API tansu_status tansu_restore(const char *from, const char *to, tansu_progress progress,
                                      void *context, tansu_buffer *report, tansu_error *error);
+
+/*
+ * tansu_restore() of an encrypted backup. The database is encrypted with the backup's data key and
+ * opens with `key`, whose iterations do not matter; nothing is decrypted to the disk. Errors: as
+ * tansu_restore(); WRONG_KEY, INVALID_ARGUMENT (also the key, or the backup is not encrypted),
+ * UNSUPPORTED (the library was built without libcrypto).
+ */
+TANSU_API tansu_status tansu_restore_encrypted(const char *from, const char *to,
+                                               const tansu_key *key, tansu_progress progress,
+                                               void *context, tansu_buffer *report,
+                                               tansu_error *error);
 
 /*
  * Opens a new, empty database by the options `target` (memory, temporary or persistent) and copies
@@ -1340,6 +1380,17 @@ TANSU_API tansu_status tansu_dump(tansu_db *db, tansu_txn *txn, tansu_write_byte
                                   tansu_error *error);
 
 /*
+ * tansu_dump() whose text is encrypted with a random data key, and opens with `key`: as a stream of
+ * bytes (docs/backup-format.md). The database need not be encrypted. Errors: as tansu_dump();
+ * INVALID_ARGUMENT (also the key), UNSUPPORTED (the library was built without libcrypto).
+ */
+TANSU_API tansu_status tansu_dump_encrypted(tansu_db *db, tansu_txn *txn, tansu_write_bytes write,
+                                            void *write_context, tansu_document options,
+                                            const tansu_key *key, tansu_progress progress,
+                                            void *context, tansu_buffer *report,
+                                            tansu_error *error);
+
+/*
  * Loads what tansu_dump() wrote, or newline-delimited JSON documents, also of version 1 of extended
  * JSON ({"$date": n} and the like). `options`: {"collection":
  * name} (of plain documents; required for those), {"mode": "save" | "insert" | "skip"} (a document
@@ -1350,11 +1401,23 @@ TANSU_API tansu_status tansu_dump(tansu_db *db, tansu_txn *txn, tansu_write_byte
  * of their collection. *report (may be NULL; also after an error): {"collections", "documents",
  * "skipped", "indexes", "lines": n}. `progress` (may be NULL): lines, of an unknown total (0).
  * Errors: INVALID_JSON and others with the number of the line in the message and in error->offset,
- * IO (`read` failed), CANCELLED, and those of tansu_save() and tansu_index_create().
+ * IO (`read` failed), CANCELLED, ENCRYPTED (use tansu_load_encrypted()), and those of tansu_save()
+ * and tansu_index_create().
  */
 TANSU_API tansu_status tansu_load(tansu_db *db, tansu_read_bytes read, void *read_context,
                                   tansu_document options, tansu_progress progress, void *context,
                                   tansu_buffer *report, tansu_error *error);
+
+/*
+ * tansu_load() of what tansu_dump_encrypted() wrote. What comes before damage has been loaded when it
+ * is noticed, unless the load is atomic. Errors: as tansu_load(); WRONG_KEY, CORRUPT (also: it was
+ * cut off), VERSION, INVALID_ARGUMENT (also the key, or the dump is not encrypted), UNSUPPORTED (the
+ * library was built without libcrypto).
+ */
+TANSU_API tansu_status tansu_load_encrypted(tansu_db *db, tansu_read_bytes read, void *read_context,
+                                            tansu_document options, const tansu_key *key,
+                                            tansu_progress progress, void *context,
+                                            tansu_buffer *report, tansu_error *error);
 
 /* ---- BSON and JSON -------------------------------------------------------------------------- */
 

@@ -153,14 +153,16 @@ static tansu_status rekey(tansu_db *db, const user_key *key, bool everything,
 
 tansu_status tansu_rekey(tansu_db *db, const void *key, size_t key_size, tansu_key_kind key_kind,
                          uint32_t iterations, tansu_error *error) {
-    const user_key fresh = {key, key_size, key_kind, iterations};
+    const user_key fresh = {
+        .bytes = key, .size = key_size, .kind = key_kind, .iterations = iterations};
     return rekey(db, &fresh, false, NULL, NULL, error);
 }
 
 tansu_status tansu_rekey_everything(tansu_db *db, const void *key, size_t key_size,
                                     tansu_key_kind key_kind, uint32_t iterations,
                                     tansu_progress progress, void *context, tansu_error *error) {
-    const user_key fresh = {key, key_size, key_kind, iterations};
+    const user_key fresh = {
+        .bytes = key, .size = key_size, .kind = key_kind, .iterations = iterations};
     return rekey(db, &fresh, true, progress, context, error);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "api/dump_format.h"
 #include "api/handles.h"
+#include "backup/envelope.h"
 #include "bson/json/json.h"
 #include "bson/writer.h"
 #include "store/collection.h"
@@ -172,6 +173,12 @@ static tansu_status take_line(load *l, const char *text, size_t size, tansu_erro
     return add_document(l, error);
 }
 
+/* is_encrypted -- whether a line is what a dump that is encrypted begins with. */
+static bool is_encrypted(const line_source *l, const char *text, size_t size) {
+    return l->number == 1 && size >= ENVELOPE_MAGIC_SIZE &&
+           memcmp(text, ENVELOPE_MAGIC, ENVELOPE_MAGIC_SIZE) == 0;
+}
+
 /* take_lines -- all of the source. */
 static tansu_status take_lines(load *l, tansu_error *error) {
     tansu_status status = TANSU_OK;
@@ -180,7 +187,10 @@ static tansu_status take_lines(load *l, tansu_error *error) {
         const char *text = NULL;
         size_t size = 0;
         status = lines_next(&l->lines, &text, &size, error);
-        if (status == TANSU_OK)
+        if (status == TANSU_OK && is_encrypted(&l->lines, text, size))
+            status = error_set(error, TANSU_E_ENCRYPTED, NULL,
+                               "The dump is encrypted; load it with its key");
+        else if (status == TANSU_OK)
             status = take_line(l, text, size, error);
         else
             status = load_at(l->lines.number, status, error);

@@ -96,9 +96,10 @@ static tansu_status reserve_report(tansu_buffer *report, tansu_error *error) {
     return buffer_reserve(report, 256) ? TANSU_OK : error_memory(error);
 }
 
-tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_form form,
-                          tansu_progress progress, void *context, tansu_buffer *report,
-                          tansu_error *error) {
+/* backup -- tansu_backup(), with the key of database_backup(). */
+static tansu_status backup(tansu_db *db, const char *to, tansu_backup_form form,
+                           const user_key *key, task *progress, tansu_buffer *report,
+                           tansu_error *error) {
     if (db == NULL || to == NULL)
         return null_argument(db == NULL ? "db" : "to", error);
     if ((unsigned)form > TANSU_BACKUP_FILE)
@@ -110,24 +111,64 @@ tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_form form,
         status = database_enter_handle(db_inner(db), &d, error);
     if (status != TANSU_OK)
         return status;
-    task t = {.progress = progress, .context = context};
     backup_result result;
-    status = database_backup(d, to, form, &t, &result, error);
+    status = database_backup(d, to, form, key, progress, &result, error);
     handle_release(d);
     return status == TANSU_OK ? report_backup(report, &result, true, error) : status;
 }
 
-tansu_status tansu_restore(const char *from, const char *to, tansu_progress progress, void *context,
-                           tansu_buffer *report, tansu_error *error) {
+tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_form form,
+                          tansu_progress progress, void *context, tansu_buffer *report,
+                          tansu_error *error) {
+    task t = {.progress = progress, .context = context};
+    return backup(db, to, form, NULL, &t, report, error);
+}
+
+tansu_status tansu_backup_plain(tansu_db *db, const char *to, tansu_backup_form form,
+                                tansu_progress progress, void *context, tansu_buffer *report,
+                                tansu_error *error) {
+    const user_key none = {.bytes = NULL};
+    task t = {.progress = progress, .context = context};
+    return backup(db, to, form, &none, &t, report, error);
+}
+
+tansu_status tansu_backup_encrypted(tansu_db *db, const char *to, tansu_backup_form form,
+                                    const tansu_key *key, tansu_progress progress, void *context,
+                                    tansu_buffer *report, tansu_error *error) {
+    user_key given;
+    task t = {.progress = progress, .context = context};
+    tansu_status status = key_argument(key, &given, error);
+    return status == TANSU_OK ? backup(db, to, form, &given, &t, report, error) : status;
+}
+
+/* restore -- tansu_restore(), with the key of database_restore(). */
+static tansu_status restore(const char *from, const char *to, const user_key *key, task *progress,
+                            tansu_buffer *report, tansu_error *error) {
     if (from == NULL || to == NULL)
         return null_argument(from == NULL ? "from" : "to", error);
     tansu_status status = reserve_report(report, error);
     if (status != TANSU_OK)
         return status;
-    task t = {.progress = progress, .context = context};
     backup_result result;
-    status = database_restore(from, to, &fs_system, &engine_query_hooks, &t, &result, error);
+    status =
+        database_restore(from, to, key, &fs_system, &engine_query_hooks, progress, &result, error);
     return status == TANSU_OK ? report_backup(report, &result, false, error) : status;
+}
+
+tansu_status tansu_restore(const char *from, const char *to, tansu_progress progress, void *context,
+                           tansu_buffer *report, tansu_error *error) {
+    const user_key none = {.bytes = NULL};
+    task t = {.progress = progress, .context = context};
+    return restore(from, to, &none, &t, report, error);
+}
+
+tansu_status tansu_restore_encrypted(const char *from, const char *to, const tansu_key *key,
+                                     tansu_progress progress, void *context, tansu_buffer *report,
+                                     tansu_error *error) {
+    user_key given;
+    task t = {.progress = progress, .context = context};
+    tansu_status status = key_argument(key, &given, error);
+    return status == TANSU_OK ? restore(from, to, &given, &t, report, error) : status;
 }
 
 /* ---- A database copied into a new one of any store ---- */

@@ -60,6 +60,14 @@ tansu_status null_argument(const char *what, tansu_error *error) {
     return error_set(error, TANSU_E_INVALID_ARGUMENT, what, "The argument \"%s\" is NULL", what);
 }
 
+tansu_status key_argument(const tansu_key *key, user_key *result, tansu_error *error) {
+    if (key == NULL || key->bytes == NULL)
+        return null_argument("key", error);
+    *result = (user_key){
+        .bytes = key->bytes, .size = key->size, .kind = key->kind, .iterations = key->iterations};
+    return user_key_check(result, error);
+}
+
 tansu_status check_bson(tansu_document document, bool optional, const char *what,
                         tansu_error *error) {
     if (document.data == NULL)

@@ -9,6 +9,7 @@
 #include "log/scan.h"
 #include "query/query.h"
 #include "store/database_internal.h"
+#include "store/key_file.h"
 #include "store/write_txn/write_txn.h"
 #include "util/clock.h"
 
@@ -147,6 +148,10 @@ static inline const interrupt *txn_stop(const tansu_txn *txn) {
 
 /* null_argument -- the error for a NULL where something is needed. */
 tansu_status null_argument(const char *what, tansu_error *error);
+
+/* key_argument -- the key of a call that needs one, validated. Errors: INVALID_ARGUMENT,
+ * UNSUPPORTED. */
+tansu_status key_argument(const tansu_key *key, user_key *result, tansu_error *error);
 
 /* check_bson -- whether an input document is valid BSON; {NULL, 0} is fine when `optional`. */
 tansu_status check_bson(tansu_document document, bool optional, const char *what,

@@ -4,6 +4,7 @@
 #include "backup/backup.h"
 
 #include "backup/backup_internal.h"
+#include "backup/envelope.h"
 #include "log/scan.h"
 #include "log/segment_reader.h"
 #include "store/database_internal.h"
@@ -17,38 +18,97 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
+/* ---- What a copy is encrypted with ---- */
+
+/* take_own -- the database's keys, and its file KEY as it is now. Its data keys are not replaced
+ * meanwhile, unless another process writes the database. */
+static tansu_status take_own(const database *db, copy_keys *k, tansu_error *error) {
+    char line[24];
+    k->keys = db->keys;
+    tansu_status status = key_text_read(db->files.calls, db->files.folder, &k->text, error);
+    snprintf(line, sizeof line, "\nkey %u ", keyring_current(db->keys));
+    if (status == TANSU_OK && strstr((const char *)k->text.data, line) == NULL)
+        status = error_set(error, TANSU_E_WRONG_KEY, db->files.folder,
+                           "The data key of the database was replaced; close the database and open "
+                           "it again");
+    return status;
+}
+
+/* take_new -- a new data key, so that the backup's key does not open the database. */
+static tansu_status take_new(const uint8_t uuid[16], const user_key *key, copy_keys *k,
+                             tansu_error *error) {
+    k->owned = true;
+    tansu_status status = key_file_new_keys(uuid, &k->keys, error);
+    return status == TANSU_OK ? key_text_make(uuid, k->keys, true, key, &k->text, error) : status;
+}
+
+/* take_keys -- what the backup is encrypted with; `key` as in database_backup(). */
+static tansu_status take_keys(database *db, const user_key *key, copy_keys *k, tansu_error *error) {
+    bool persistent = db->options.store == TANSU_STORE_PERSISTENT;
+    if (key == NULL ? db->keys == NULL : key->bytes == NULL)
+        return TANSU_OK;
+    if (key == NULL && persistent)
+        return take_own(db, k, error);
+    user_key given = key == NULL ? user_key_given((user_key){.bytes = NULL}) : *key;
+    if (given.bytes == NULL)
+        return error_set(error, TANSU_E_INVALID_STATE, "key",
+                         "The store is encrypted with a key that is written nowhere; give a key "
+                         "for the backup, or make one that is not encrypted");
+    return take_new(db->manifest.known.uuid, &given, k, error);
+}
+
+void copy_keys_free(copy_keys *k) {
+    if (k->owned)
+        keyring_free(k->keys);
+    tansu_buffer_free(&k->text);
+    *k = (copy_keys){.keys = NULL};
+}
+
+tansu_status copy_files_write(const staging *staged, const manifest *m, const copy_keys *keys,
+                              tansu_error *error) {
+    manifest sealed = *m;
+    tansu_status status = TANSU_OK;
+    if (keys->keys != NULL)
+        status = key_text_write(staged->calls, staged->path, &keys->text, error);
+    if (status == TANSU_OK)
+        status = manifest_seal(&sealed, keys->keys, error);
+    return status == TANSU_OK ? manifest_write(staged->calls, staged->path, &sealed, error)
+                              : status;
+}
+
+/* ---- A backup ---- */
+
 /* manifest_at -- the MANIFEST of a copy of the database as of a snapshot. */
-static manifest manifest_at(database *db, const snapshot *v) {
+static manifest manifest_at(database *db, const snapshot *v, bool encrypted) {
     pthread_mutex_lock(&db->checkpoints.mutex);
     manifest m = db->manifest.known;
     pthread_mutex_unlock(&db->checkpoints.mutex);
     m.index_open = false; /* the copy has no index files: opening it rebuilds them from the log */
     m.boot[0] = 0;
     m.end_sequence = v->sequence;
+    m.encrypted = encrypted;
     return m;
 }
 
 /* write_snapshot -- writes the staged file or folder and publishes it. */
-static tansu_status write_snapshot(database *db, const snapshot *v, staging *staged, task *progress,
+static tansu_status write_snapshot(const backup_source *source, staging *staged,
                                    backup_result *result, tansu_error *error) {
-    manifest m = manifest_at(db, v);
-    tansu_status status =
-        staged->folder ? backup_folder_write(staged, db, v, &m, progress, &result->bytes, error)
-                       : backup_file_write(staged, db, v, &m, progress, &result->bytes, error);
+    tansu_status status = staged->folder
+                              ? backup_folder_write(staged, source, &result->bytes, error)
+                              : backup_file_write(staged, source, &result->bytes, error);
     return status == TANSU_OK ? staging_publish(staged, error) : status;
 }
 
-tansu_status database_backup(database *db, const char *to, tansu_backup_form form, task *progress,
-                             backup_result *result, tansu_error *error) {
+tansu_status database_backup(database *db, const char *to, tansu_backup_form form,
+                             const user_key *key, task *progress, backup_result *result,
+                             tansu_error *error) {
     *result = (backup_result){0};
     tansu_status status = staging_check_outside(to, db->files.folder, error);
-    if (status == TANSU_OK && db->keys != NULL)
-        status = error_set(error, TANSU_E_UNSUPPORTED, db->files.folder,
-                           "Backups of encrypted databases are not supported; clone it into an "
-                           "encrypted database");
     if (status != TANSU_OK)
         return status;
     /* No segment is removed until maintenance_end(). */
@@ -61,17 +121,27 @@ tansu_status database_backup(database *db, const char *to, tansu_backup_form for
     log_statistics log = log_measure(db->log);
     progress->total =
         log.bytes - log.compressed + log.images; /* what is copied is not compressed */
-    staging staged;
-    status = staging_begin(&staged, db->files.calls, to, form == TANSU_BACKUP_FOLDER, error);
+    staging staged = {.calls = db->files.calls, .fd = -1};
+    copy_keys keys = {.keys = NULL};
+    status = take_keys(db, key, &keys, error);
     if (status == TANSU_OK)
-        status = write_snapshot(db, v, &staged, progress, result, error);
+        status = staging_begin(&staged, db->files.calls, to, form == TANSU_BACKUP_FOLDER, error);
+    if (status == TANSU_OK) {
+        backup_source source = {.db = db,
+                                .snapshot = v,
+                                .manifest = manifest_at(db, v, keys.keys != NULL),
+                                .keys = &keys,
+                                .progress = progress};
+        status = write_snapshot(&source, &staged, result, error);
+    }
     staging_end(&staged);
+    copy_keys_free(&keys);
     snapshot_release(db, v);
     maintenance_end(db);
     return status;
 }
 
-/* ---- A backup in one compressed file ---- */
+/* ---- A backup in one file ---- */
 
 #define OUT_SIZE (256u * 1024u)
 
@@ -81,10 +151,13 @@ _Static_assert(BACKUP_ITEM_MOST >= LOG_COPY_STEP, "a step of the log is one item
 typedef struct file_target {
     const staging *staged;
     task *progress;
+    envelope_writer envelope; /* with keys: all goes through it */
+    bool sealed;
+    uint64_t written; /* to the file */
     z_stream z;
     uint8_t *out;
     uint64_t offset;
-    uint32_t crc; /* of all bytes of the file so far */
+    uint32_t crc; /* of all bytes so far, before they are encrypted */
     uint32_t seed;
     uint64_t items;
     uint64_t segments;
@@ -92,14 +165,22 @@ typedef struct file_target {
     uint64_t all_bytes;
 } file_target;
 
-/* write_out -- appends bytes to the file. */
+/* append -- appends bytes to the file; an envelope_sink. */
+static tansu_status append(void *context, const uint8_t *bytes, size_t size, tansu_error *error) {
+    file_target *t = context;
+    if (fs_write_all(t->staged->calls, t->staged->fd, bytes, size, t->written) != 0)
+        return error_errno(error, t->staged->path, "write", errno);
+    t->written += size;
+    return TANSU_OK;
+}
+
+/* write_out -- appends bytes, encrypted where that is wanted. */
 static tansu_status write_out(file_target *t, const uint8_t *bytes, size_t size,
                               tansu_error *error) {
     t->crc = checksum(t->crc, bytes, size);
-    if (fs_write_all(t->staged->calls, t->staged->fd, bytes, size, t->offset) != 0)
-        return error_errno(error, t->staged->path, "write", errno);
     t->offset += size;
-    return TANSU_OK;
+    return t->sealed ? envelope_write(&t->envelope, bytes, size, error)
+                     : append(t, bytes, size, error);
 }
 
 /* compress_bytes -- compresses bytes into the first member; `finish` ends it. */
@@ -153,8 +234,10 @@ static tansu_status file_segment_end(void *context, tansu_error *error) {
 }
 
 /* write_container -- the first gzip member. */
-static tansu_status write_container(file_target *t, database *db, const snapshot *v,
-                                    const manifest *m, tansu_error *error) {
+static tansu_status write_container(file_target *t, const backup_source *source,
+                                    tansu_error *error) {
+    const manifest *m = &source->manifest;
+    const snapshot *v = source->snapshot;
     backup_header header = {.format = BACKUP_FORMAT, .sequence = m->end_sequence};
     memcpy(header.magic, BACKUP_MAGIC, sizeof header.magic);
     memcpy(header.uuid, m->uuid, sizeof header.uuid);
@@ -162,42 +245,51 @@ static tansu_status write_container(file_target *t, database *db, const snapshot
     tansu_status status = compress_bytes(t, &header, sizeof header, false, error);
     log_copy_target target = {t, file_segment_begin, file_segment_bytes, file_segment_end};
     if (status == TANSU_OK)
-        status = log_copy(db->log, v->sequence, v->position, &target, error);
+        status = log_copy(source->db->log, v->sequence, v->position, &target, error);
     uint64_t totals[2] = {t->segments, t->all_bytes};
     if (status == TANSU_OK)
         status = put_item(t, BACKUP_END, totals, sizeof totals, error);
     return status == TANSU_OK ? compress_bytes(t, NULL, 0, true, error) : status;
 }
 
-/* write_seal -- the second gzip member. */
-static tansu_status write_seal(file_target *t, tansu_error *error) {
-    uint8_t seal[BACKUP_SEAL_CAPACITY];
-    size_t size = backup_seal(t->offset, t->crc, seal);
-    return size == 0 ? error_memory(error) : write_out(t, seal, size, error);
-}
-
-tansu_status backup_file_write(const staging *staged, database *db, const snapshot *v,
-                               const manifest *m, task *progress, uint64_t *bytes,
-                               tansu_error *error) {
-    file_target t = {.staged = staged, .progress = progress};
-    t.seed = checksum(0, m->uuid, sizeof m->uuid);
+/* write_members -- both gzip members. */
+static tansu_status write_members(file_target *t, const backup_source *source, tansu_error *error) {
     gz_header head = {.os = BACKUP_GZIP_SYSTEM};
-    if (deflateInit2(&t.z, BACKUP_LEVEL, Z_DEFLATED, BACKUP_GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) !=
+    if (deflateInit2(&t->z, BACKUP_LEVEL, Z_DEFLATED, BACKUP_GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) !=
         Z_OK)
         return error_memory(error);
-    t.out = malloc(OUT_SIZE);
-    t.z.next_out = t.out;
-    t.z.avail_out = OUT_SIZE;
-    tansu_status status = t.out == NULL || deflateSetHeader(&t.z, &head) != Z_OK
+    t->out = malloc(OUT_SIZE);
+    t->z.next_out = t->out;
+    t->z.avail_out = OUT_SIZE;
+    tansu_status status = t->out == NULL || deflateSetHeader(&t->z, &head) != Z_OK
                               ? error_memory(error)
-                              : write_container(&t, db, v, m, error);
-    deflateEnd(&t.z);
-    free(t.out);
+                              : write_container(t, source, error);
+    deflateEnd(&t->z);
+    free(t->out);
+    uint8_t seal[BACKUP_SEAL_CAPACITY];
+    size_t size = status == TANSU_OK ? backup_seal(t->offset, t->crc, seal) : 0;
     if (status == TANSU_OK)
-        status = write_seal(&t, error);
+        status = size == 0 ? error_memory(error) : write_out(t, seal, size, error);
+    return status;
+}
+
+tansu_status backup_file_write(const staging *staged, const backup_source *source, uint64_t *bytes,
+                               tansu_error *error) {
+    const copy_keys *keys = source->keys;
+    file_target t = {.staged = staged, .progress = source->progress, .sealed = keys->keys != NULL};
+    t.seed = checksum(0, source->manifest.uuid, sizeof source->manifest.uuid);
+    tansu_status status = TANSU_OK;
+    if (t.sealed)
+        status = envelope_begin(&t.envelope, ENVELOPE_BACKUP, keys->keys, &keys->text, append, &t,
+                                error);
+    if (status == TANSU_OK)
+        status = write_members(&t, source, error);
+    if (status == TANSU_OK && t.sealed)
+        status = envelope_finish(&t.envelope, error);
+    envelope_writer_free(&t.envelope);
     if (status == TANSU_OK && staged->calls->sync(staged->fd, NULL, 0) != 0)
         status = error_errno(error, staged->path, "sync", errno);
-    *bytes = t.offset;
+    *bytes = t.written;
     return status;
 }
 
@@ -205,75 +297,51 @@ tansu_status backup_file_write(const staging *staged, database *db, const snapsh
 
 /* The folder being written. */
 typedef struct folder_target {
-    const fs *calls;
-    const char *log_folder;
-    char *path; /* of the segment being written */
-    int fd;
-    uint64_t offset;
+    backup_segment segment;
     uint64_t bytes;
     task *progress;
 } folder_target;
 
-/* folder_segment_begin -- creates a segment file. */
 static tansu_status folder_segment_begin(void *context, const log_extent *segment,
                                          tansu_error *error) {
     folder_target *t = context;
-    t->path = segment_file(t->log_folder, segment->number);
-    if (t->path == NULL)
-        return error_memory(error);
-    t->offset = 0;
-    t->fd = t->calls->open(t->calls, t->path, O_RDWR | O_CREAT | O_EXCL, 0644);
-    return t->fd < 0 ? error_errno(error, t->path, "create", errno) : TANSU_OK;
+    return backup_segment_begin(&t->segment, segment->number, error);
 }
 
-/* folder_segment_bytes -- appends to it. */
 static tansu_status folder_segment_bytes(void *context, const uint8_t *bytes, size_t size,
                                          tansu_error *error) {
     folder_target *t = context;
-    if (fs_write_all(t->calls, t->fd, bytes, size, t->offset) != 0)
-        return error_errno(error, t->path, "write", errno);
-    t->calls->start_writeback(t->fd, t->offset, size);
-    t->offset += size;
-    t->bytes += size;
-    return task_advance(t->progress, size, error);
+    tansu_status status = backup_segment_bytes(&t->segment, bytes, size, error);
+    return status == TANSU_OK ? task_advance(t->progress, size, error) : status;
 }
 
-/* folder_segment_end -- syncs and closes it. */
 static tansu_status folder_segment_end(void *context, tansu_error *error) {
     folder_target *t = context;
-    int fd = t->fd;
-    t->fd = -1;
-    tansu_status status = TANSU_OK;
-    if (t->calls->sync(fd, NULL, 0) != 0)
-        status = error_errno(error, t->path, "sync", errno);
-    if (t->calls->close(fd) != 0 && status == TANSU_OK)
-        status = error_errno(error, t->path, "close", errno);
-    free(t->path);
-    t->path = NULL;
+    tansu_status status = backup_segment_end(&t->segment, error);
+    t->bytes += t->segment.offset;
     return status;
 }
 
-tansu_status backup_folder_write(const staging *staged, database *db, const snapshot *v,
-                                 const manifest *m, task *progress, uint64_t *bytes,
-                                 tansu_error *error) {
+tansu_status backup_folder_write(const staging *staged, const backup_source *source,
+                                 uint64_t *bytes, tansu_error *error) {
     const fs *calls = staged->calls;
+    const snapshot *v = source->snapshot;
     tansu_status status = TANSU_OK;
     char *log_folder = fs_join(staged->path, "log");
-    folder_target t = {.calls = calls, .log_folder = log_folder, .fd = -1, .progress = progress};
+    folder_target t = {.segment = {.staged = staged, .keys = source->keys->keys, .fd = -1},
+                       .progress = source->progress};
     log_copy_target target = {&t, folder_segment_begin, folder_segment_bytes, folder_segment_end};
     if (log_folder == NULL)
         status = error_memory(error);
     else if (calls->mkdir(calls, log_folder, 0755) != 0)
         status = error_errno(error, log_folder, "create the folder", errno);
     if (status == TANSU_OK)
-        status = log_copy(db->log, v->sequence, v->position, &target, error);
-    if (t.fd >= 0)
-        calls->close(t.fd);
-    free(t.path);
+        status = log_copy(source->db->log, v->sequence, v->position, &target, error);
+    backup_segment_drop(&t.segment);
     if (status == TANSU_OK && calls->sync_folder(calls, log_folder) != 0)
         status = error_errno(error, log_folder, "sync", errno);
-    if (status == TANSU_OK) /* last: it makes the folder a database; syncs the folder, too */
-        status = manifest_write(calls, staged->path, m, error);
+    if (status == TANSU_OK) /* which syncs the folder, too */
+        status = copy_files_write(staged, &source->manifest, source->keys, error);
     free(log_folder);
     *bytes = t.bytes;
     return status;

@@ -5,6 +5,7 @@
 #define TANSU_BACKUP_BACKUP_H
 
 #include "store/database.h"
+#include "store/key_file.h"
 #include "tansu.h"
 
 /* ---- The progress and the result of a backup, a restore, a clone or a dump ---- */
@@ -27,17 +28,20 @@ typedef struct backup_result {
     uint64_t bytes; /* of the folder's files, or the file */
 } backup_result;
 
-/* database_backup -- tansu_backup(); the caller has acquired a handle. */
-tansu_status database_backup(database *db, const char *to, tansu_backup_form form, task *progress,
-                             backup_result *result, tansu_error *error);
+/* database_backup -- tansu_backup(); the caller has acquired a handle. `key`: NULL: the backup is
+ * encrypted as the database is, if it is; without bytes: it is not; otherwise it is encrypted with
+ * that key. */
+tansu_status database_backup(database *db, const char *to, tansu_backup_form form,
+                             const user_key *key, task *progress, backup_result *result,
+                             tansu_error *error);
 
 /* ---- Restoring a database from a backup ---- */
 
 /* database_restore -- tansu_restore(). A backup is untrusted input: every size, number and checksum
- * is validated before it is used, and nothing outside `to` is written. `calls` and `hooks` as in
- * database_open(). */
-tansu_status database_restore(const char *from, const char *to, const fs *calls,
-                              const query_hooks *hooks, task *progress, backup_result *result,
-                              tansu_error *error);
+ * is validated before it is used, and nothing outside `to` is written. `key`: without bytes: none was
+ * given. `calls` and `hooks` as in database_open(). */
+tansu_status database_restore(const char *from, const char *to, const user_key *key,
+                              const fs *calls, const query_hooks *hooks, task *progress,
+                              backup_result *result, tansu_error *error);
 
 #endif

@@ -1,82 +1,127 @@
 /*
- * backup/backup_internal.h -- a backup in one compressed file, and its layout.
+ * backup/backup_internal.h -- the parts of a backup and of a restore, and the layout of a backup in one
+ * file.
  */
 #ifndef TANSU_BACKUP_BACKUP_INTERNAL_H
 #define TANSU_BACKUP_BACKUP_INTERNAL_H
 
 #include "backup/backup.h"
+#include "log/compressed/compressed_segment.h"
+#include "log/format.h"
 #include "store/manifest.h"
 #include "store/snapshot.h"
 #include "tansu.h"
 #include "util/staging/staging.h"
 
+/* ---- What a copy is encrypted with ---- */
+
+/* Zeroed: nothing. */
+typedef struct copy_keys {
+    keyring *keys; /* NULL: the copy is not encrypted */
+    bool owned;
+    tansu_buffer text; /* of its file KEY */
+} copy_keys;
+
+/* copy_keys_free -- fine on a zeroed one. */
+void copy_keys_free(copy_keys *k);
+
+/* ---- A backup in one file ---- */
+
+/* What a backup is made of. */
+typedef struct backup_source {
+    database *db;
+    const snapshot *snapshot;
+    manifest manifest; /* the copy's */
+    const copy_keys *keys;
+    task *progress;
+} backup_source;
+
 /* backup_file_write -- writes the log up to the snapshot to the staged file. Errors: CANCELLED,
  * FULL, IO, MEMORY, CORRUPT. */
-tansu_status backup_file_write(const staging *staged, database *db, const snapshot *v,
-                               const manifest *m, task *progress, uint64_t *bytes,
+tansu_status backup_file_write(const staging *staged, const backup_source *source, uint64_t *bytes,
                                tansu_error *error);
 
 /* ---- A backup that is a database folder ---- */
 
-/* backup_folder_write -- writes the log up to the snapshot, and the MANIFEST, to the staged folder.
- * Errors: CANCELLED, FULL, IO, MEMORY, CORRUPT. */
-tansu_status backup_folder_write(const staging *staged, database *db, const snapshot *v,
-                                 const manifest *m, task *progress, uint64_t *bytes,
-                                 tansu_error *error);
+/* backup_folder_write -- writes the log up to the snapshot, the keys and the MANIFEST to the staged
+ * folder. Errors: CANCELLED, FULL, IO, MEMORY, CORRUPT. */
+tansu_status backup_folder_write(const staging *staged, const backup_source *source,
+                                 uint64_t *bytes, tansu_error *error);
 
-/* ---- Reading a backup in one compressed file ---- */
+/* copy_files_write -- the files KEY and MANIFEST of a copied log, the latter last: it makes the folder
+ * a database. Errors: FULL, IO, MEMORY. */
+tansu_status copy_files_write(const staging *staged, const manifest *m, const copy_keys *keys,
+                              tansu_error *error);
 
-/* restore_file -- writes the backup's segments to the staged folder, and fills in its MANIFEST.
- * `fd`: of the backup. Errors: CORRUPT, VERSION, CANCELLED, FULL, IO, MEMORY. */
-tansu_status restore_file(const staging *staged, int fd, const char *from, task *progress,
-                          manifest *m, tansu_error *error);
+/* ---- Reading a backup in one file ---- */
+
+/* Where a backup is read. */
+typedef struct restore_source {
+    const char *from;
+    int fd; /* of a file; -1: it is a folder */
+    const user_key *key;
+    task *progress;
+} restore_source;
+
+/* restore_file -- writes the backup's segments to the staged folder, and fills in its MANIFEST and
+ * its keys. Errors: CORRUPT, VERSION, ENCRYPTED, WRONG_KEY, INVALID_ARGUMENT, CANCELLED, FULL, IO,
+ * MEMORY. */
+tansu_status restore_file(const staging *staged, const restore_source *from, manifest *m,
+                          copy_keys *keys, tansu_error *error);
 
 /* ---- Reading a backup that is a database folder ---- */
 
-/* restore_folder -- writes the backup's segments to the staged folder, and reads its MANIFEST.
- * Errors: NOT_FOUND, CORRUPT, VERSION, LOCKED, CANCELLED, FULL, IO, MEMORY. */
-tansu_status restore_folder(const staging *staged, const char *from, task *progress, manifest *m,
-                            tansu_error *error);
+/* restore_folder -- the same of a folder. Errors: also NOT_FOUND, LOCKED. */
+tansu_status restore_folder(const staging *staged, const restore_source *from, manifest *m,
+                            copy_keys *keys, tansu_error *error);
 
-/* ---- Writing one segment of a restored log ---- */
+/* ---- Writing a segment of a copied log ---- */
 
 /*
- * Its number and size come from the backup and are validated.
+ * Of a backup that is a folder, or of a restored database; then its number, its size and its frames
+ * come from the backup, and are validated.
  */
 
-/* A segment file being written. */
-typedef struct restore_segment {
+/* A segment file being written. Zeroed but for the first two members and `fd`, -1. */
+typedef struct backup_segment {
     const staging *staged;
+    keyring *keys; /* the file has sealed blocks; NULL: the bytes as they are */
     char *path;
-    int fd; /* -1: none */
-    uint64_t offset;
-} restore_segment;
+    int fd;          /* -1: none */
+    uint64_t taken;  /* bytes of the segment */
+    uint64_t offset; /* in the file */
+    /* With keys: */
+    block_writer *blocks;
+    segment_header header; /* of the file, once `taken` is beyond it */
+    tansu_buffer
+        unit; /* the header of the segment or of a frame, or a record, as far as it is known */
+    uint64_t frame_left; /* bytes of the frame after what is in blocks */
+} backup_segment;
 
-/* restore_segment_begin, _bytes, _end -- create log/NNNNNNNN.seg in the staged folder, append to
+/* backup_segment_begin, _bytes, _end -- create log/NNNNNNNN.seg in the staged folder, append to
  * it, and sync it. Errors: CORRUPT (an invalid number, or one that was used before, or too many
- * bytes), FULL, IO, MEMORY. */
-tansu_status restore_segment_begin(restore_segment *s, uint64_t number, tansu_error *error);
-tansu_status restore_segment_bytes(restore_segment *s, const void *bytes, size_t size,
-                                   tansu_error *error);
-tansu_status restore_segment_end(restore_segment *s, tansu_error *error);
+ * bytes, or, with keys, invalid ones), FULL, IO, MEMORY. */
+tansu_status backup_segment_begin(backup_segment *s, uint64_t number, tansu_error *error);
+tansu_status backup_segment_bytes(backup_segment *s, const void *bytes, size_t size,
+                                  tansu_error *error);
+tansu_status backup_segment_end(backup_segment *s, tansu_error *error);
 
-/* restore_segment_drop -- closes the file, if one is open. */
-void restore_segment_drop(restore_segment *s);
+/* backup_segment_drop -- closes the file, if one is open, and frees. */
+void backup_segment_drop(backup_segment *s);
 
 /* ---- Validating restored segments before they are opened as a log ---- */
 
 /* restore_check -- validates every frame and document of the staged segments, and notes in the
  * MANIFEST whether one is compacted. Errors: CORRUPT (context: file, offset), IO, MEMORY. */
-tansu_status restore_check(const staging *staged, manifest *m, tansu_error *error);
+tansu_status restore_check(const staging *staged, manifest *m, keyring *keys, tansu_error *error);
 
 /* ---- The layout of a backup in one file ---- */
 
 /*
- * The layout of a backup in one file.
- *
  * The file is a gzip member with the container below, followed by a second, empty member: the seal,
  * whose extra field has the size and the CRC-32 of all bytes before it. So a checksum covers every
- * bit of the file, and every gunzip reads it.
+ * bit of the file, and every gunzip reads it. An encrypted one is the content of an envelope
+ * (backup/envelope.h).
  */
 
 #define BACKUP_MAGIC "TANSUBAK"

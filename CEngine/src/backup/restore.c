@@ -4,6 +4,7 @@
  */
 #include "backup/backup.h"
 #include "backup/backup_internal.h"
+#include "backup/envelope.h"
 #include "bson/document.h"
 #include "check/verify/verify.h"
 #include "log/compressed/codec.h"
@@ -44,6 +45,7 @@ static tansu_status as_corruption(tansu_status status, tansu_error *error) {
     case TANSU_E_READ_ONLY:
     case TANSU_E_LOCKED:
     case TANSU_E_VERSION:
+    case TANSU_E_UNSUPPORTED:
     case TANSU_E_CORRUPT: return status;
     default: break;
     }
@@ -55,21 +57,35 @@ static tansu_status as_corruption(tansu_status status, tansu_error *error) {
     return TANSU_E_CORRUPT;
 }
 
+/* What a restore is doing. */
+typedef struct restoring {
+    staging staged;
+    restore_source from;
+    manifest manifest; /* of the restored database */
+    copy_keys keys;
+} restoring;
+
 /* open_staged -- opens the restored database, which replays its log and rebuilds the indexes,
  * verifies it and closes it. */
-static tansu_status open_staged(const staging *staged, const query_hooks *hooks, const manifest *m,
-                                bool folder, backup_result *result, tansu_error *error) {
+static tansu_status open_staged(const restoring *r, const query_hooks *hooks, backup_result *result,
+                                tansu_error *error) {
+    const manifest *m = &r->manifest;
     tansu_options options;
     options_set_defaults(&options);
-    options.path = staged->path;
+    options.path = r->staged.path;
     options.must_exist = 1;
+    if (m->encrypted) {
+        options.key = r->from.key->bytes;
+        options.key_size = r->from.key->size;
+        options.key_kind = r->from.key->kind;
+    }
     database *db = NULL;
-    tansu_status status = database_open(&options, staged->calls, hooks, &db, error);
+    tansu_status status = database_open(&options, r->staged.calls, hooks, &db, error);
     if (status != TANSU_OK)
         return as_corruption(status, error);
     count_documents(db, result);
     /* A folder that was opened and not closed may have later commits than its MANIFEST knows. */
-    if (m->end_sequence != result->sequence && !folder)
+    if (m->end_sequence != result->sequence && r->from.fd >= 0)
         status =
             error_set(error, TANSU_E_CORRUPT, NULL,
                       "The backup is of commit %llu and its log ends with commit %llu",
@@ -81,8 +97,9 @@ static tansu_status open_staged(const staging *staged, const query_hooks *hooks,
 }
 
 /* fill -- copies and validates the segments; writes the MANIFEST last. */
-static tansu_status fill(const staging *staged, int fd, bool folder, const char *from,
-                         task *progress, manifest *m, tansu_error *error) {
+static tansu_status fill(restoring *r, tansu_error *error) {
+    const staging *staged = &r->staged;
+    manifest *m = &r->manifest;
     char *log_folder = fs_join(staged->path, "log");
     tansu_status status = TANSU_OK;
     if (log_folder == NULL)
@@ -90,16 +107,14 @@ static tansu_status fill(const staging *staged, int fd, bool folder, const char 
     else if (staged->calls->mkdir(staged->calls, log_folder, 0755) != 0)
         status = error_errno(error, log_folder, "create the folder", errno);
     if (status == TANSU_OK)
-        status = folder ? restore_folder(staged, from, progress, m, error)
-                        : restore_file(staged, fd, from, progress, m, error);
+        status = r->from.fd < 0 ? restore_folder(staged, &r->from, m, &r->keys, error)
+                                : restore_file(staged, &r->from, m, &r->keys, error);
     if (status == TANSU_OK)
-        status = restore_check(staged, m, error);
+        status = restore_check(staged, m, r->keys.keys, error);
     if (status == TANSU_OK && staged->calls->sync_folder(staged->calls, log_folder) != 0)
         status = error_errno(error, log_folder, "sync", errno);
     free(log_folder);
-    if (status == TANSU_OK)
-        status = manifest_write(staged->calls, staged->path, m, error);
-    return status;
+    return status == TANSU_OK ? copy_files_write(staged, m, &r->keys, error) : status;
 }
 
 /* check_outside -- staging_check_outside() for the folder of a database, which restore_folder()
@@ -117,38 +132,69 @@ static tansu_status check_outside(const fs *calls, const char *from, const char 
     return staging_check_outside(to, from, error);
 }
 
-tansu_status database_restore(const char *from, const char *to, const fs *calls,
-                              const query_hooks *hooks, task *progress, backup_result *result,
-                              tansu_error *error) {
-    *result = (backup_result){0};
+/* open_backup -- the file, or -1: it is a folder. */
+static tansu_status open_backup(const char *from, const fs *calls, int *fd, tansu_error *error) {
     bool folder = fs_is_folder(calls, from);
-    if (!folder && errno != ENOTDIR && errno != ENOENT) /* it may be one */
+    *fd = -1;
+    if (folder)
+        return TANSU_OK;
+    if (errno != ENOTDIR && errno != ENOENT) /* it may be one */
         return error_errno(error, from, "open", errno);
-    int fd = folder ? -1 : calls->open(calls, from, O_RDONLY | O_NONBLOCK, 0);
-    if (!folder && fd < 0)
-        return errno == ENOENT || errno == ENOTDIR
-                   ? error_set(error, TANSU_E_NOT_FOUND, from, "There is no backup at this path")
-                   : error_errno(error, from, "open", errno);
-    staging staged = {.calls = calls, .fd = -1};
-    manifest m = {0};
-    tansu_status status = folder ? check_outside(calls, from, to, error) : TANSU_OK;
+    *fd = calls->open(calls, from, O_RDONLY | O_NONBLOCK, 0);
+    if (*fd >= 0)
+        return TANSU_OK;
+    return errno == ENOENT || errno == ENOTDIR
+               ? error_set(error, TANSU_E_NOT_FOUND, from, "There is no backup at this path")
+               : error_errno(error, from, "open", errno);
+}
+
+tansu_status database_restore(const char *from, const char *to, const user_key *key,
+                              const fs *calls, const query_hooks *hooks, task *progress,
+                              backup_result *result, tansu_error *error) {
+    *result = (backup_result){0};
+    const user_key given = user_key_given(*key);
+    restoring r = {.staged = {.calls = calls, .fd = -1},
+                   .from = {.from = from, .key = &given, .progress = progress}};
+    tansu_status status = open_backup(from, calls, &r.from.fd, error);
+    if (status != TANSU_OK)
+        return status;
+    if (r.from.fd < 0)
+        status = check_outside(calls, from, to, error);
     if (status == TANSU_OK)
-        status = staging_begin(&staged, calls, to, true, error);
+        status = staging_begin(&r.staged, calls, to, true, error);
     if (status == TANSU_OK)
-        status = fill(&staged, fd, folder, from, progress, &m, error);
-    if (fd >= 0)
-        calls->close(fd);
+        status = fill(&r, error);
+    copy_keys_free(&r.keys);
+    if (r.from.fd >= 0)
+        calls->close(r.from.fd);
     if (status == TANSU_OK) {
-        staging_unlock(&staged); /* the database locks the same LOCK */
-        status = open_staged(&staged, hooks, &m, folder, result, error);
+        staging_unlock(&r.staged); /* the database locks the same LOCK */
+        status = open_staged(&r, hooks, result, error);
     }
     if (status == TANSU_OK)
-        status = staging_publish(&staged, error);
-    staging_end(&staged);
+        status = staging_publish(&r.staged, error);
+    staging_end(&r.staged);
     return status;
 }
 
-/* ---- Reading a backup in one compressed file ---- */
+/* ---- Keys ---- */
+
+/* key_missing -- the error for an encrypted backup without a key. */
+static tansu_status key_missing(const restore_source *from, tansu_error *error) {
+    return error_set(error, TANSU_E_ENCRYPTED, from->from,
+                     "The backup is encrypted; restore it with its key");
+}
+
+/* check_plain -- a backup that is not encrypted is not restored for who expects that it is. */
+static tansu_status check_plain(const restore_source *from, tansu_error *error) {
+    if (from->key->bytes == NULL || from->key->assumed)
+        return TANSU_OK;
+    return error_set(error, TANSU_E_INVALID_ARGUMENT, from->from,
+                     "A key was given and the backup is not encrypted; if that is what you expect, "
+                     "restore it without a key");
+}
+
+/* ---- Reading a backup in one file ---- */
 
 #define IN_SIZE (256u * 1024u)
 
@@ -158,9 +204,12 @@ typedef struct source {
     int fd;
     const char *path;
     task *progress;
+    envelope_reader envelope; /* of an encrypted one */
+    bool sealed;
+    uint64_t file_at; /* bytes of the file read so far */
     z_stream z;
     uint8_t *in;
-    uint64_t read_to; /* bytes of the file read so far */
+    uint64_t read_to; /* the same, decrypted */
     uint32_t crc;     /* of the bytes that were decompressed */
     bool ended;       /* the first member has ended */
     uint32_t seed;
@@ -179,17 +228,41 @@ static tansu_status bad(const source *s, const char *what, tansu_error *error) {
                     (unsigned long long)consumed(s), what);
 }
 
+/* read_some -- up to `capacity` bytes of the file; *got 0: it has no more. */
+static tansu_status read_some(source *s, uint8_t *bytes, size_t capacity, size_t *got,
+                              tansu_error *error) {
+    ssize_t n = s->calls->read(s->fd, bytes, capacity, (off_t)s->file_at);
+    if (n < 0)
+        return error_errno(error, s->path, "read", errno);
+    *got = (size_t)n;
+    s->file_at += *got;
+    return n == 0 ? TANSU_OK : task_advance(s->progress, *got, error);
+}
+
+/* read_stream -- an envelope_source. */
+static tansu_status read_stream(void *context, uint8_t *bytes, size_t capacity, size_t *got,
+                                tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    size_t part = 1;
+    for (*got = 0; status == TANSU_OK && part != 0 && *got < capacity; *got += part) {
+        part = 0;
+        status = read_some(context, bytes + *got, capacity - *got, &part, error);
+    }
+    return status;
+}
+
 /* refill -- reads more of the file when all was decompressed. */
 static tansu_status refill(source *s, tansu_error *error) {
     if (s->z.avail_in != 0)
         return TANSU_OK;
-    ssize_t n = s->calls->read(s->fd, s->in, IN_SIZE, (off_t)s->read_to);
-    if (n < 0)
-        return error_errno(error, s->path, "read", errno);
-    s->z.next_in = s->in;
-    s->z.avail_in = (uInt)n;
-    s->read_to += (uint64_t)n;
-    return n == 0 ? TANSU_OK : task_advance(s->progress, (uint64_t)n, error);
+    const uint8_t *bytes = s->in;
+    size_t got = 0;
+    tansu_status status = s->sealed ? envelope_next(&s->envelope, &bytes, &got, error)
+                                    : read_some(s, s->in, IN_SIZE, &got, error);
+    s->z.next_in = (Bytef *)(uintptr_t)bytes;
+    s->z.avail_in = (uInt)got;
+    s->read_to += got;
+    return status;
 }
 
 /* pull -- decompresses up to `capacity` bytes; *got is less only when the member has ended. */
@@ -232,7 +305,7 @@ static tansu_status read_header(source *s, manifest *m, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     if (s->z.avail_in < BACKUP_GZIP_HEAD_SIZE ||
-        memcmp(s->in, BACKUP_GZIP_HEAD, BACKUP_GZIP_HEAD_SIZE) != 0)
+        memcmp(s->z.next_in, BACKUP_GZIP_HEAD, BACKUP_GZIP_HEAD_SIZE) != 0)
         return bad(s, "it does not begin like a backup", error);
     status = pull_all(s, &header, sizeof header, error);
     if (status != TANSU_OK)
@@ -247,6 +320,8 @@ static tansu_status read_header(source *s, manifest *m, tansu_error *error) {
                          header.format, BACKUP_FORMAT);
     if (memcmp(header.zero, zero, sizeof zero) != 0)
         return bad(s, "its header is invalid", error);
+    if (s->sealed && memcmp(header.uuid, s->envelope.uuid, sizeof header.uuid) != 0)
+        return bad(s, "its keys are those of another database", error);
     memcpy(m->uuid, header.uuid, sizeof m->uuid);
     m->end_sequence = header.sequence;
     s->seed = checksum(0, m->uuid, sizeof m->uuid);
@@ -270,7 +345,7 @@ static tansu_status read_item(source *s, backup_item *item, uint8_t *bytes, tans
 
 /* What has been read of the container. */
 typedef struct container {
-    restore_segment segment;
+    backup_segment segment;
     uint64_t segments;
     uint64_t bytes;
     bool inside; /* a segment */
@@ -282,15 +357,15 @@ static tansu_status take_item(source *s, container *c, const backup_item *item,
                               const uint8_t *bytes, tansu_error *error) {
     tansu_status status = TANSU_OK;
     if (item->kind == BACKUP_SEGMENT && !c->inside && item->size == 8) {
-        status = restore_segment_begin(&c->segment, load_u64(bytes), error);
+        status = backup_segment_begin(&c->segment, load_u64(bytes), error);
         c->inside = true;
         c->segments++;
     } else if (item->kind == BACKUP_BYTES && c->inside) {
-        status = restore_segment_bytes(&c->segment, bytes, item->size, error);
+        status = backup_segment_bytes(&c->segment, bytes, item->size, error);
         c->bytes += item->size;
     } else if (item->kind == BACKUP_SEGMENT_END && c->inside && item->size == 8 &&
-               load_u64(bytes) == c->segment.offset) {
-        status = restore_segment_end(&c->segment, error);
+               load_u64(bytes) == c->segment.taken) {
+        status = backup_segment_end(&c->segment, error);
         c->inside = false;
     } else if (item->kind == BACKUP_END && !c->inside && item->size == 16 &&
                load_u64(bytes) == c->segments && load_u64(bytes + 8) == c->bytes) {
@@ -315,16 +390,19 @@ static tansu_status read_rest(source *s, tansu_error *error) {
     if (size == 0)
         return error_memory(error);
     uint8_t found[BACKUP_SEAL_CAPACITY + 1];
-    size_t count = 0;
-    while (count < size + 1) {
-        ssize_t n = s->calls->read(s->fd, found + count, size + 1 - count, (off_t)(at + count));
-        if (n < 0)
-            return error_errno(error, s->path, "read", errno);
-        if (n == 0)
+    for (got = 0; got < size + 1;) {
+        status = refill(s, error);
+        if (status != TANSU_OK)
+            return status;
+        size_t part = s->z.avail_in < size + 1 - got ? s->z.avail_in : size + 1 - got;
+        if (part == 0)
             break;
-        count += (size_t)n;
+        memcpy(found + got, s->z.next_in, part);
+        s->z.next_in += part;
+        s->z.avail_in -= (uInt)part;
+        got += part;
     }
-    return count == size && memcmp(found, seal, size) == 0
+    return got == size && memcmp(found, seal, size) == 0
                ? TANSU_OK
                : bad(s, "its checksum at the end does not match", error);
 }
@@ -332,7 +410,7 @@ static tansu_status read_rest(source *s, tansu_error *error) {
 /* read_container -- header, items and seal. */
 static tansu_status read_container(source *s, const staging *staged, manifest *m, uint8_t *bytes,
                                    tansu_error *error) {
-    container c = {.segment = {.staged = staged, .fd = -1}};
+    container c = {.segment = {.staged = staged, .keys = s->envelope.keys, .fd = -1}};
     tansu_status status = read_header(s, m, error);
     while (status == TANSU_OK && !c.ended) {
         backup_item item;
@@ -340,23 +418,56 @@ static tansu_status read_container(source *s, const staging *staged, manifest *m
         if (status == TANSU_OK)
             status = take_item(s, &c, &item, bytes, error);
     }
-    restore_segment_drop(&c.segment);
+    backup_segment_drop(&c.segment);
     return status == TANSU_OK ? read_rest(s, error) : status;
 }
 
-tansu_status restore_file(const staging *staged, int fd, const char *from, task *progress,
-                          manifest *m, tansu_error *error) {
-    source s = {.calls = staged->calls, .fd = fd, .path = from, .progress = progress};
-    if (staged->calls->size(fd, &progress->total) != 0)
-        return error_errno(error, from, "stat", errno);
+/* unlock -- opens the envelope of an encrypted backup. */
+static tansu_status unlock(source *s, const restore_source *from, tansu_error *error) {
+    uint8_t magic[ENVELOPE_MAGIC_SIZE];
+    size_t got = 0;
+    ssize_t n = s->calls->read(s->fd, magic, sizeof magic, 0);
+    if (n < 0)
+        return error_errno(error, s->path, "read", errno);
+    got = (size_t)n;
+    s->sealed = got == sizeof magic && memcmp(magic, ENVELOPE_MAGIC, sizeof magic) == 0;
+    if (s->sealed)
+        return from->key->bytes == NULL ? key_missing(from, error)
+                                        : envelope_open(&s->envelope, ENVELOPE_BACKUP, "backup",
+                                                        s->path, from->key, read_stream, s, error);
+    return got == sizeof magic && memcmp(magic, BACKUP_GZIP_HEAD, sizeof magic) == 0
+               ? check_plain(from, error)
+               : TANSU_OK; /* it is none */
+}
+
+/* take_keys -- keeps what the restored database is encrypted with. */
+static void take_keys(envelope_reader *envelope, copy_keys *keys) {
+    *keys = (copy_keys){.keys = envelope->keys, .owned = true, .text = envelope->text};
+    envelope->keys = NULL;
+    envelope->text = (tansu_buffer)TANSU_BUFFER_INIT;
+}
+
+tansu_status restore_file(const staging *staged, const restore_source *from, manifest *m,
+                          copy_keys *keys, tansu_error *error) {
+    source s = {
+        .calls = staged->calls, .fd = from->fd, .path = from->from, .progress = from->progress};
+    if (staged->calls->size(s.fd, &s.progress->total) != 0)
+        return error_errno(error, s.path, "stat", errno);
     if (inflateInit2(&s.z, BACKUP_GZIP_WINDOW) != Z_OK)
         return error_memory(error);
     s.in = malloc(IN_SIZE);
     uint8_t *bytes = malloc(BACKUP_ITEM_MOST);
-    tansu_status status = s.in == NULL || bytes == NULL
-                              ? error_memory(error)
-                              : read_container(&s, staged, m, bytes, error);
+    tansu_status status =
+        s.in == NULL || bytes == NULL ? error_memory(error) : unlock(&s, from, error);
+    if (status == TANSU_OK)
+        status = read_container(&s, staged, m, bytes, error);
+    m->encrypted = s.sealed;
+    if (status == TANSU_OK && s.sealed)
+        take_keys(&s.envelope, keys);
+    envelope_reader_free(&s.envelope);
     inflateEnd(&s.z);
+    if (bytes != NULL)
+        crypt_wipe(bytes, BACKUP_ITEM_MOST);
     free(bytes);
     free(s.in);
     return status;
@@ -387,7 +498,7 @@ static bool note_number(void *context, const char *name) {
 }
 
 /* copy_bytes -- copies one file. */
-static tansu_status copy_bytes(restore_segment *s, int fd, const char *path, uint8_t *bytes,
+static tansu_status copy_bytes(backup_segment *s, int fd, const char *path, uint8_t *bytes,
                                task *progress, tansu_error *error) {
     tansu_status status = TANSU_OK;
     for (uint64_t at = 0; status == TANSU_OK;) {
@@ -397,7 +508,7 @@ static tansu_status copy_bytes(restore_segment *s, int fd, const char *path, uin
         if (n == 0)
             break;
         at += (size_t)n;
-        status = restore_segment_bytes(s, bytes, (size_t)n, error);
+        status = backup_segment_bytes(s, bytes, (size_t)n, error);
         if (status == TANSU_OK)
             status = task_advance(progress, (uint64_t)n, error);
     }
@@ -411,7 +522,7 @@ static tansu_status copy_segment(const staging *staged, const char *folder, uint
     char *path = segment_file(folder, number);
     if (path == NULL)
         return error_memory(error);
-    restore_segment s = {.staged = staged, .fd = -1};
+    backup_segment s = {.staged = staged, .fd = -1};
     tansu_status status = TANSU_OK;
     uint64_t size = 0;
     int fd = calls->open(calls, path, O_RDONLY | O_NONBLOCK, 0);
@@ -420,12 +531,12 @@ static tansu_status copy_segment(const staging *staged, const char *folder, uint
     else if (calls->size(fd, &size) == 0)
         progress->total += size;
     if (status == TANSU_OK)
-        status = restore_segment_begin(&s, number, error);
+        status = backup_segment_begin(&s, number, error);
     if (status == TANSU_OK)
         status = copy_bytes(&s, fd, path, bytes, progress, error);
     if (status == TANSU_OK)
-        status = restore_segment_end(&s, error);
-    restore_segment_drop(&s);
+        status = backup_segment_end(&s, error);
+    backup_segment_drop(&s);
     if (fd >= 0)
         calls->close(fd);
     free(path);
@@ -467,25 +578,36 @@ static tansu_status lock_source(const fs *calls, const char *from, int *fd, tans
     return status;
 }
 
-tansu_status restore_folder(const staging *staged, const char *from, task *progress, manifest *m,
-                            tansu_error *error) {
-    int lock_fd = -1;
-    char *folder = fs_join(from, "log");
-    tansu_status status =
-        folder == NULL ? error_memory(error) : lock_source(staged->calls, from, &lock_fd, error);
-    if (status == TANSU_OK) {
-        status = manifest_read(staged->calls, from, m, error);
-        if (status == TANSU_E_NOT_FOUND)
-            status = error_set(error, TANSU_E_NOT_FOUND, from,
-                               "There is no backup at this path: the folder has no MANIFEST");
-        else if (status == TANSU_OK && m->encrypted)
-            status =
-                error_set(error, TANSU_E_UNSUPPORTED, from,
-                          "The folder is an encrypted database, which cannot be restored; open "
-                          "it with its key");
-    }
+/* read_folder -- the MANIFEST of the folder, and the keys of an encrypted one. */
+static tansu_status read_folder(const fs *calls, const restore_source *from, manifest *m,
+                                copy_keys *keys, tansu_error *error) {
+    tansu_status status = manifest_read(calls, from->from, m, error);
+    if (status == TANSU_E_NOT_FOUND)
+        return error_set(error, TANSU_E_NOT_FOUND, from->from,
+                         "There is no backup at this path: the folder has no MANIFEST");
+    if (status != TANSU_OK)
+        return status;
+    if (!m->encrypted)
+        return check_plain(from, error);
+    if (from->key->bytes == NULL)
+        return key_missing(from, error);
+    keys->owned = true;
+    status = key_file_read(calls, from->from, m->uuid, from->key, &keys->keys, error);
     if (status == TANSU_OK)
-        status = copy_log(staged, folder, progress, error);
+        status = manifest_authenticate(m, from->from, keys->keys, false, error);
+    return status == TANSU_OK ? key_text_read(calls, from->from, &keys->text, error) : status;
+}
+
+tansu_status restore_folder(const staging *staged, const restore_source *from, manifest *m,
+                            copy_keys *keys, tansu_error *error) {
+    int lock_fd = -1;
+    char *folder = fs_join(from->from, "log");
+    tansu_status status = folder == NULL ? error_memory(error)
+                                         : lock_source(staged->calls, from->from, &lock_fd, error);
+    if (status == TANSU_OK)
+        status = read_folder(staged->calls, from, m, keys, error);
+    if (status == TANSU_OK) /* those of an encrypted one as they are: it has the same keys */
+        status = copy_log(staged, folder, from->progress, error);
     /* The index files are not copied: opening rebuilds them from the log, which is validated. */
     m->index_open = false;
     m->boot[0] = 0;
@@ -493,60 +615,6 @@ tansu_status restore_folder(const staging *staged, const char *from, task *progr
         staged->calls->unlock(lock_fd);
     free(folder);
     return status;
-}
-
-/* ---- Writing one segment of a restored log ---- */
-
-/* An offset has 32 bits. */
-#define SEGMENT_BYTES_MOST UINT32_MAX
-#define SEGMENT_NUMBER_MOST 99999999u /* eight digits */
-
-tansu_status restore_segment_begin(restore_segment *s, uint64_t number, tansu_error *error) {
-    const fs *calls = s->staged->calls;
-    char name[32];
-    if (number == 0 || number > SEGMENT_NUMBER_MOST)
-        return error_set(error, TANSU_E_CORRUPT, NULL,
-                         "The backup has a log segment with the invalid number %llu",
-                         (unsigned long long)number);
-    segment_name((uint32_t)number, name);
-    s->path = fs_join(s->staged->path, name);
-    if (s->path == NULL)
-        return error_memory(error);
-    s->offset = 0;
-    s->fd = calls->open(calls, s->path, O_RDWR | O_CREAT | O_EXCL, 0644);
-    if (s->fd >= 0)
-        return TANSU_OK;
-    int why = errno;
-    return why == EEXIST ? error_set(error, TANSU_E_CORRUPT, name,
-                                     "The backup has the log segment \"%s\" twice", name)
-                         : error_errno(error, s->path, "create", why);
-}
-
-tansu_status restore_segment_bytes(restore_segment *s, const void *bytes, size_t size,
-                                   tansu_error *error) {
-    if (size > SEGMENT_BYTES_MOST - s->offset)
-        return error_set(error, TANSU_E_CORRUPT, NULL,
-                         "The backup has a log segment that is larger than a segment can be");
-    if (fs_write_all(s->staged->calls, s->fd, bytes, size, s->offset) != 0)
-        return error_errno(error, s->path, "write", errno);
-    s->offset += size;
-    return TANSU_OK;
-}
-
-tansu_status restore_segment_end(restore_segment *s, tansu_error *error) {
-    tansu_status status = TANSU_OK;
-    if (s->staged->calls->sync(s->fd, NULL, 0) != 0)
-        status = error_errno(error, s->path, "sync", errno);
-    restore_segment_drop(s);
-    return status;
-}
-
-void restore_segment_drop(restore_segment *s) {
-    if (s->fd >= 0)
-        s->staged->calls->close(s->fd);
-    s->fd = -1;
-    free(s->path);
-    s->path = NULL;
 }
 
 /* ---- Validating every frame and document of restored segments ---- */
@@ -560,6 +628,7 @@ typedef struct checking {
     const staging *staged;
     const char *folder;
     uint32_t seed;
+    keyring *keys; /* of an encrypted database; otherwise NULL */
     tansu_status status;
     tansu_error *error;
     bool compacted; /* some segment */
@@ -586,7 +655,8 @@ static tansu_status check_mapped(checking *c, const uint8_t *bytes, uint64_t siz
     tansu_status status = TANSU_OK;
     uint64_t at = SEGMENT_HEADER_SIZE;
     const frame_header *frame;
-    c->compacted = c->compacted || ((const segment_header *)bytes)->kind != SEGMENT_WRITTEN;
+    const segment_header *header = (const segment_header *)(const void *)bytes;
+    c->compacted = c->compacted || (header->kind & ~SEGMENT_SEALED) != SEGMENT_WRITTEN;
     while (status == TANSU_OK && (frame = scan_frame(c->seed, bytes, size, at)) != NULL) {
         status = check_frame(frame, name, at, error);
         at += frame->size;
@@ -633,6 +703,46 @@ static tansu_status check_compressed(checking *c, const uint8_t *bytes, uint64_t
     return status;
 }
 
+/* sealed_end -- the end of the image that the blocks of a sealed segment make up. */
+static uint64_t sealed_end(const uint8_t *bytes, uint64_t size) {
+    uint64_t end = SEGMENT_HEADER_SIZE;
+    sealed_header h;
+    for (uint64_t at = SEALED_BLOCKS;
+         sealed_header_at(bytes, size, at, &h) && h.codec != SEALED_TABLE && h.offset == end &&
+         h.size != 0 && h.size <= UINT32_MAX - end;
+         at += sealed_size(h.stored))
+        end += h.size;
+    return end;
+}
+
+/* check_sealed -- the same for a sealed segment, up to the first block that is not valid; opening
+ * finds out whether that is the end. */
+static tansu_status check_sealed(checking *c, const uint8_t *bytes, uint64_t size, const char *name,
+                                 tansu_error *error) {
+    uint64_t end = sealed_end(bytes, size), next = SEGMENT_HEADER_SIZE, at = SEALED_BLOCKS;
+    uint32_t number = 0;
+    sealed_header h;
+    uint8_t *image = malloc((size_t)end);
+    if (image == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    memcpy(image, bytes, SEGMENT_HEADER_SIZE);
+    segment_number(name, ".seg", &number);
+    while (status == TANSU_OK && next < end && sealed_header_at(bytes, size, at, &h)) {
+        status = sealed_block_open(c->keys, number, &h, bytes + at, image + next);
+        if (status == TANSU_OK)
+            next += h.size;
+        at += sealed_size(h.stored);
+    }
+    if (status == TANSU_E_MEMORY)
+        status = error_memory(error);
+    else if (status == TANSU_OK || status == TANSU_E_CORRUPT)
+        status = check_mapped(c, image, next, name, error);
+    crypt_wipe(image, (size_t)end);
+    free(image);
+    return status;
+}
+
 /* check_segment -- one segment file. */
 static tansu_status check_segment(checking *c, const char *name, tansu_error *error) {
     const fs *calls = c->staged->calls;
@@ -649,6 +759,8 @@ static tansu_status check_segment(checking *c, const char *name, tansu_error *er
         bytes = calls->map(fd, size, false);
         if (bytes == NULL)
             status = error_errno(error, path, "map", errno);
+        else if (c->keys != NULL)
+            status = check_sealed(c, bytes, size, name, error);
         else if (segment_kind_of((const segment_header *)(const void *)bytes) == SEGMENT_COMPRESSED)
             status = check_compressed(c, bytes, size, name, error);
         else
@@ -669,11 +781,11 @@ static bool check_name(void *context, const char *name) {
     return c->status == TANSU_OK;
 }
 
-tansu_status restore_check(const staging *staged, manifest *m, tansu_error *error) {
+tansu_status restore_check(const staging *staged, manifest *m, keyring *keys, tansu_error *error) {
     char *folder = fs_join(staged->path, "log");
     if (folder == NULL)
         return error_memory(error);
-    checking c = {.staged = staged, .folder = folder, .error = error};
+    checking c = {.staged = staged, .folder = folder, .keys = keys, .error = error};
     c.seed = checksum(0, m->uuid, sizeof m->uuid);
     if (staged->calls->list(staged->calls, folder, check_name, &c) != 0 && c.status == TANSU_OK)
         c.status = error_errno(error, folder, "list", errno);

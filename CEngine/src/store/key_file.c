@@ -4,6 +4,7 @@
 #include "store/key_file.h"
 
 #include "store/database_internal.h"
+#include "util/buffer.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
 #include "util/hex.h"
@@ -15,7 +16,7 @@
 
 #define KEY_NAME "KEY"
 #define KEY_FORMAT 1u
-#define TEXT_MOST 1024u
+#define TEXT_MOST KEY_TEXT_MOST
 
 /* SQLCipher 4's, and what takes half a minute. */
 #define ITERATIONS_LEAST 256000u
@@ -42,6 +43,15 @@ typedef struct key_file {
     sealed_key keys[KEYRING_MOST];
     uint32_t count;
 } key_file;
+
+user_key user_key_given(user_key key) {
+#ifdef TANSU_TEST_ENCRYPT
+    static const uint8_t test_key[CRYPT_KEY_SIZE];
+    if (key.bytes == NULL)
+        return (user_key){.bytes = test_key, .size = sizeof test_key, .assumed = true};
+#endif
+    return key;
+}
 
 tansu_status user_key_check(const user_key *key, tansu_error *error) {
     const char *wrong = NULL;
@@ -188,18 +198,18 @@ static tansu_status seal_keys(key_file *f, keyring *keys, bool current, crypt_gc
 }
 
 /* wrong_key -- the error for a key that the data keys are not encrypted with. */
-static tansu_status wrong_key(const key_file *f, const user_key *key, const char *path,
-                              tansu_error *error) {
+static tansu_status wrong_key(const key_file *f, const user_key *key, const char *what,
+                              const char *path, tansu_error *error) {
     bool passphrase = f->iterations != 0;
     if (passphrase != (key->kind == TANSU_KEY_PASSPHRASE))
         return error_set(error, TANSU_E_WRONG_KEY, path,
-                         passphrase ? "The database is encrypted with a passphrase, and 32 bytes "
-                                      "were given as its key"
-                                    : "The database is encrypted with a key of 32 bytes, and a "
-                                      "passphrase was given");
-    return error_set(error, TANSU_E_WRONG_KEY, path,
-                     passphrase ? "The passphrase is not that of the database"
-                                : "The key is not that of the database");
+                         passphrase ? "The %s is encrypted with a passphrase, and 32 bytes were "
+                                      "given as its key"
+                                    : "The %s is encrypted with a key of 32 bytes, and a "
+                                      "passphrase was given",
+                         what);
+    return error_set(error, TANSU_E_WRONG_KEY, path, "The %s is not that of the %s",
+                     passphrase ? "passphrase" : "key", what);
 }
 
 /* open_keys -- decrypts the data keys of the file into a keyring. Errors: WRONG_KEY (without a
@@ -239,12 +249,11 @@ tansu_status key_file_new_keys(const uint8_t uuid[16], keyring **keys, tansu_err
     return status;
 }
 
-/* make_text -- the text of a file for that user's key; *length: its length. */
-static tansu_status make_text(const uint8_t uuid[16], keyring *keys, bool current,
-                              const user_key *key, char text[TEXT_MOST], size_t *length,
-                              tansu_error *error) {
+tansu_status key_text_make(const uint8_t uuid[16], keyring *keys, bool current, const user_key *key,
+                           tansu_buffer *text, tansu_error *error) {
     key_file f = {.count = 0};
     crypt_gcm *gcm = NULL;
+    char made[TEXT_MOST];
     memcpy(f.uuid, uuid, sizeof f.uuid);
     if (key->kind == TANSU_KEY_PASSPHRASE)
         f.iterations = key->iterations != 0 ? key->iterations : ITERATIONS_LEAST;
@@ -254,66 +263,75 @@ static tansu_status make_text(const uint8_t uuid[16], keyring *keys, bool curren
     if (status == TANSU_OK)
         status = seal_keys(&f, keys, current, gcm, error);
     crypt_gcm_free(gcm);
-    if (status == TANSU_OK)
-        *length = format(&f, text);
+    if (status == TANSU_OK && !buffer_set(text, made, format(&f, made)))
+        status = error_memory(error);
+    return status;
+}
+
+tansu_status key_text_write(const fs *calls, const char *folder, const tansu_buffer *text,
+                            tansu_error *error) {
+    return fs_write_file(calls, folder, KEY_NAME, text->data, text->size, error);
+}
+
+tansu_status key_text_read(const fs *calls, const char *folder, tansu_buffer *text,
+                           tansu_error *error) {
+    char *path = fs_join(folder, KEY_NAME);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = fs_read_file(calls, path, TEXT_MOST, text, error);
+    free(path);
     return status;
 }
 
 tansu_status key_file_write(const fs *calls, const char *folder, const uint8_t uuid[16],
                             keyring *keys, const user_key *key, tansu_error *error) {
-    char text[TEXT_MOST];
-    size_t length;
-    tansu_status status = make_text(uuid, keys, false, key, text, &length, error);
-    return status == TANSU_OK ? fs_write_file(calls, folder, KEY_NAME, text, length, error)
-                              : status;
-}
-
-tansu_status key_file_replace(database *db, const user_key *key, bool current, tansu_error *error) {
-    char text[TEXT_MOST];
-    size_t length;
-    tansu_status status =
-        make_text(db->manifest.known.uuid, db->keys, current, key, text, &length, error);
-    if (status == TANSU_OK)
-        status = folder_check(db, error);
-    if (status != TANSU_OK)
-        return status;
-    pthread_mutex_lock(&db->manifest.mutex); /* one thread at a time writes the file */
-    status = fs_write_file(db->files.calls, db->files.folder, KEY_NAME, text, length, error);
-    pthread_mutex_unlock(&db->manifest.mutex);
-    return status;
-}
-
-/* read_text -- the file, parsed. Errors: CORRUPT, VERSION, IO, MEMORY. */
-static tansu_status read_text(const fs *calls, const char *path, key_file *f, tansu_error *error) {
     tansu_buffer text = TANSU_BUFFER_INIT;
-    tansu_status status = fs_read_file(calls, path, TEXT_MOST, &text, error);
-    unsigned number = KEY_FORMAT;
-    if (status == TANSU_E_NOT_FOUND)
-        status = error_set(error, TANSU_E_CORRUPT, path,
-                           "The file \"KEY\" of the encrypted database is missing, and its data "
-                           "cannot be read without it; restore the file or a backup");
-    else if (status == TANSU_OK &&
-             sscanf((const char *)text.data, "tansu key %u\n", &number) == 1 &&
-             number != KEY_FORMAT)
-        status = error_set(error, TANSU_E_VERSION, path,
-                           "The file \"KEY\" has format %u and this library reads format %u; use "
-                           "a newer version of the library",
-                           number, KEY_FORMAT);
-    else if (status == TANSU_E_TOO_LARGE ||
-             (status == TANSU_OK && !parse((const char *)text.data, text.size, f)))
-        status = error_set(error, TANSU_E_CORRUPT, path,
-                           "The file \"KEY\" of the encrypted database is corrupt, and its data "
-                           "cannot be read without it; restore the file or a backup");
+    tansu_status status = key_text_make(uuid, keys, false, key, &text, error);
+    if (status == TANSU_OK)
+        status = key_text_write(calls, folder, &text, error);
     tansu_buffer_free(&text);
     return status;
 }
 
+tansu_status key_file_replace(database *db, const user_key *key, bool current, tansu_error *error) {
+    tansu_buffer text = TANSU_BUFFER_INIT;
+    tansu_status status =
+        key_text_make(db->manifest.known.uuid, db->keys, current, key, &text, error);
+    if (status == TANSU_OK)
+        status = folder_check(db, error);
+    if (status == TANSU_OK) {
+        pthread_mutex_lock(&db->manifest.mutex); /* one thread at a time writes the file */
+        status = key_text_write(db->files.calls, db->files.folder, &text, error);
+        pthread_mutex_unlock(&db->manifest.mutex);
+    }
+    tansu_buffer_free(&text);
+    return status;
+}
+
+/* read_text -- the content, parsed. Errors: CORRUPT, VERSION. */
+static tansu_status read_text(const tansu_buffer *text, const char *what, const char *path,
+                              key_file *f, tansu_error *error) {
+    const char *content = text->size == 0 ? "" : (const char *)text->data;
+    unsigned number = KEY_FORMAT;
+    if (sscanf(content, "tansu key %u\n", &number) == 1 && number != KEY_FORMAT)
+        return error_set(error, TANSU_E_VERSION, path,
+                         "The keys of the encrypted %s have format %u and this library reads "
+                         "format %u; use a newer version of the library",
+                         what, number, KEY_FORMAT);
+    return parse(content, text->size, f)
+               ? TANSU_OK
+               : error_set(error, TANSU_E_CORRUPT, path,
+                           "The file \"KEY\" of the encrypted %s is corrupt, and its data cannot "
+                           "be read without it; restore the file or a backup",
+                           what);
+}
+
 /* unlock -- the data keys of a parsed file. */
-static tansu_status unlock(const key_file *f, const user_key *key, const char *path, keyring **keys,
-                           tansu_error *error) {
+static tansu_status unlock(const key_file *f, const user_key *key, const char *what,
+                           const char *path, keyring **keys, tansu_error *error) {
     crypt_gcm *gcm = NULL;
     if ((f->iterations != 0) != (key->kind == TANSU_KEY_PASSPHRASE))
-        return wrong_key(f, key, path, error);
+        return wrong_key(f, key, what, path, error);
     tansu_status status = context_of(f, key, &gcm, error);
     if (status != TANSU_OK)
         return status;
@@ -325,7 +343,33 @@ static tansu_status unlock(const key_file *f, const user_key *key, const char *p
         return TANSU_OK;
     }
     keyring_free(made);
-    return status == TANSU_E_WRONG_KEY ? wrong_key(f, key, path, error) : error_memory(error);
+    return status == TANSU_E_WRONG_KEY ? wrong_key(f, key, what, path, error) : error_memory(error);
+}
+
+tansu_status key_text_open(const tansu_buffer *text, const char *what, const char *path,
+                           const user_key *key, uint8_t uuid[16], keyring **keys,
+                           tansu_error *error) {
+    key_file f;
+    tansu_status status = read_text(text, what, path, &f, error);
+    if (status != TANSU_OK)
+        return status;
+    memcpy(uuid, f.uuid, sizeof f.uuid);
+    return unlock(&f, key, what, path, keys, error);
+}
+
+/* read_file -- the file, parsed. Errors: CORRUPT, VERSION, IO, MEMORY. */
+static tansu_status read_file(const fs *calls, const char *folder, const char *path, key_file *f,
+                              tansu_error *error) {
+    tansu_buffer text = TANSU_BUFFER_INIT;
+    tansu_status status = key_text_read(calls, folder, &text, error);
+    if (status == TANSU_E_NOT_FOUND)
+        status = error_set(error, TANSU_E_CORRUPT, path,
+                           "The file \"KEY\" of the encrypted database is missing, and its data "
+                           "cannot be read without it; restore the file or a backup");
+    else if (status == TANSU_OK || status == TANSU_E_TOO_LARGE) /* then it has nothing of it */
+        status = read_text(&text, "database", path, f, error);
+    tansu_buffer_free(&text);
+    return status;
 }
 
 tansu_status key_file_read(const fs *calls, const char *folder, const uint8_t uuid[16],
@@ -334,13 +378,13 @@ tansu_status key_file_read(const fs *calls, const char *folder, const uint8_t uu
     char *path = fs_join(folder, KEY_NAME);
     if (path == NULL)
         return error_memory(error);
-    tansu_status status = read_text(calls, path, &f, error);
+    tansu_status status = read_file(calls, folder, path, &f, error);
     if (status == TANSU_OK && memcmp(f.uuid, uuid, sizeof f.uuid) != 0)
         status = error_set(error, TANSU_E_CORRUPT, path,
                            "The file \"KEY\" is that of another database, and the data cannot be "
                            "read without its own; restore the file or a backup");
     if (status == TANSU_OK)
-        status = unlock(&f, key, path, keys, error);
+        status = unlock(&f, key, "database", path, keys, error);
     free(path);
     return status;
 }

@@ -23,13 +23,20 @@
 #include "store/database.h"
 #include "util/fs.h"
 
+#include <stdbool.h>
+
 /* What the user opens a database with. */
 typedef struct user_key {
     const void *bytes; /* NULL: none was given */
     size_t size;
     tansu_key_kind kind;
     uint32_t iterations; /* of a new key file; 0: the default */
+    bool assumed;        /* not given by the user (user_key_given()) */
 } user_key;
+
+/* user_key_given -- the key itself. In the build that tests everything encrypted, one for who gives
+ * none. */
+user_key user_key_given(user_key key);
 
 /* user_key_check -- rejects what cannot be a key; none is fine. Errors: INVALID_ARGUMENT,
  * UNSUPPORTED (this build has no ciphers). */
@@ -48,6 +55,34 @@ tansu_status key_file_write(const fs *calls, const char *folder, const uint8_t u
 /* key_file_replace -- the same for a database that is open for writing, whose keys stay. Any thread.
  * `current`: the file gets only the data key that seals. Errors: those of key_file_write(), MOVED. */
 tansu_status key_file_replace(database *db, const user_key *key, bool current, tansu_error *error);
+
+/* ---- The content of the file, which a backup has as well ---- */
+
+#define KEY_TEXT_MOST 1024u
+
+/* key_text_make -- the content of a file with the data keys of `keys`, or with `current` the one that
+ * seals, for that user's key. Errors: IO (no source of random bytes), MEMORY. */
+tansu_status key_text_make(const uint8_t uuid[16], keyring *keys, bool current, const user_key *key,
+                           tansu_buffer *text, tansu_error *error);
+
+/* key_text_read -- the content of a folder's file; it is not validated. Errors: NOT_FOUND,
+ * TOO_LARGE, IO, MEMORY. */
+tansu_status key_text_read(const fs *calls, const char *folder, tansu_buffer *text,
+                           tansu_error *error);
+
+/* key_text_write -- replaces the file by one with that content. Errors: IO, FULL, READ_ONLY,
+ * MEMORY. */
+tansu_status key_text_write(const fs *calls, const char *folder, const tansu_buffer *text,
+                            tansu_error *error);
+
+/* key_text_open -- the data keys in a content, which has a NUL after it or is empty, and whose uuid it names. `what` ("database",
+ * "backup"): what is encrypted, and `path` where it lies, for messages. Errors: WRONG_KEY, CORRUPT,
+ * VERSION, MEMORY. */
+tansu_status key_text_open(const tansu_buffer *text, const char *what, const char *path,
+                           const user_key *key, uint8_t uuid[16], keyring **keys,
+                           tansu_error *error);
+
+/* ---- Reading ---- */
 
 /* key_file_read -- the data keys. Errors: WRONG_KEY; CORRUPT (the file is invalid, missing, or of
  * another database), VERSION, IO, MEMORY. */

@@ -3,6 +3,7 @@
  * names: it does what tansu.h says, INVALID_ARGUMENT where it says nothing else. The table has
  * every pointer of the header, which is read.
  */
+#include "crypt/crypt.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NONE TANSU_NO_DOCUMENT
 #define DURABLE TANSU_DURABILITY_DEFAULT
@@ -327,6 +329,69 @@ static void feeds(void) {
     IGNORES(feed, tansu_feed_close(NULL));
 }
 
+/* encrypted_copies -- backups and dumps with keys of their own; the first two paths have backups. */
+static void encrypted_copies(const char *const to[4]) {
+    static const uint8_t bytes[32] = "thirty-two bytes of a random key";
+    const tansu_key key = {.bytes = bytes, .size = 32}, empty = {.size = 32};
+    const tansu_backup_form form = TANSU_BACKUP_FILE;
+    folder_remove(to[2]);
+    NEEDS(db, tansu_backup_plain(NULL, to[3], form, NULL, NULL, NULL, NULL));
+    NEEDS(to, tansu_backup_plain(db, NULL, form, NULL, NULL, NULL, NULL));
+    TAKES(progress, tansu_backup_plain(db, to[3], form, NULL, NULL, NULL, NULL));
+    unlink(to[3]);
+    TAKES(report, tansu_backup_plain(db, to[3], form, NULL, NULL, NULL, NULL));
+    unlink(to[3]);
+    NEEDS(key, tansu_backup_encrypted(db, to[3], form, NULL, NULL, NULL, NULL, NULL));
+    NEEDS(key, tansu_restore_encrypted(to[0], to[2], NULL, NULL, NULL, NULL, NULL));
+    NEEDS(key,
+          tansu_dump_encrypted(db, NULL, write_nothing, NULL, NONE, NULL, NULL, NULL, NULL, NULL));
+    NEEDS(key, tansu_load_encrypted(db, read_nothing, NULL, NONE, NULL, NULL, NULL, NULL, NULL));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT,
+                 tansu_backup_encrypted(db, to[3], form, &empty, NULL, NULL, NULL, NULL));
+    NEEDS(db, tansu_dump_encrypted(NULL, NULL, write_nothing, NULL, NONE, &key, NULL, NULL, NULL,
+                                   NULL));
+    NEEDS(write, tansu_dump_encrypted(db, NULL, NULL, NULL, NONE, &key, NULL, NULL, NULL, NULL));
+    NEEDS(db, tansu_load_encrypted(NULL, read_nothing, NULL, NONE, &key, NULL, NULL, NULL, NULL));
+    NEEDS(read, tansu_load_encrypted(db, NULL, NULL, NONE, &key, NULL, NULL, NULL, NULL));
+    /* The same with a build that has no ciphers. */
+    const bool can = crypt_available();
+    const tansu_status done = can ? TANSU_OK : TANSU_E_UNSUPPORTED;
+    const tansu_status null = can ? TANSU_E_INVALID_ARGUMENT : TANSU_E_UNSUPPORTED;
+#define COMES_TO(expected, parameter, call) (note(#parameter, #call), CHECK_STATUS(expected, call))
+    COMES_TO(null, db, tansu_backup_encrypted(NULL, to[3], form, &key, NULL, NULL, NULL, NULL));
+    COMES_TO(null, to, tansu_backup_encrypted(db, NULL, form, &key, NULL, NULL, NULL, NULL));
+    COMES_TO(done, progress, tansu_backup_encrypted(db, to[3], form, &key, NULL, NULL, NULL, NULL));
+    COMES_TO(null, from, tansu_restore_encrypted(NULL, to[2], &key, NULL, NULL, NULL, NULL));
+    COMES_TO(null, to, tansu_restore_encrypted(to[3], NULL, &key, NULL, NULL, NULL, NULL));
+    COMES_TO(done, progress, tansu_restore_encrypted(to[3], to[2], &key, NULL, NULL, NULL, NULL));
+    folder_remove(to[2]);
+    COMES_TO(done, report, tansu_restore_encrypted(to[3], to[2], &key, NULL, NULL, NULL, NULL));
+    folder_remove(to[2]);
+    unlink(to[3]);
+    COMES_TO(done, report, tansu_backup_encrypted(db, to[3], form, &key, NULL, NULL, NULL, NULL));
+    unlink(to[3]);
+    COMES_TO(
+        done, txn,
+        tansu_dump_encrypted(db, NULL, write_nothing, NULL, NONE, &key, NULL, NULL, NULL, NULL));
+    COMES_TO(
+        done, options,
+        tansu_dump_encrypted(db, NULL, write_nothing, NULL, NONE, &key, NULL, NULL, NULL, NULL));
+    COMES_TO(
+        done, progress,
+        tansu_dump_encrypted(db, NULL, write_nothing, NULL, NONE, &key, NULL, NULL, NULL, NULL));
+    COMES_TO(
+        done, report,
+        tansu_dump_encrypted(db, NULL, write_nothing, NULL, NONE, &key, NULL, NULL, NULL, NULL));
+    /* Nothing is no encrypted dump. */
+    const tansu_status cut = can ? TANSU_E_CORRUPT : TANSU_E_UNSUPPORTED;
+    COMES_TO(cut, options,
+             tansu_load_encrypted(db, read_nothing, NULL, NONE, &key, NULL, NULL, NULL, NULL));
+    COMES_TO(cut, progress,
+             tansu_load_encrypted(db, read_nothing, NULL, NONE, &key, NULL, NULL, NULL, NULL));
+    COMES_TO(cut, report,
+             tansu_load_encrypted(db, read_nothing, NULL, NONE, &key, NULL, NULL, NULL, NULL));
+}
+
 static void maintenance(void) {
     tansu_options memory = call_options(NULL);
     tansu_db *copy = NULL;
@@ -352,6 +417,7 @@ static void maintenance(void) {
     TAKES(progress, tansu_restore(to[0], to[2], NULL, NULL, NULL, NULL));
     folder_remove(to[2]);
     TAKES(report, tansu_restore(to[1], to[2], NULL, NULL, NULL, NULL));
+    encrypted_copies(to);
     NEEDS(from, tansu_repair(NULL, to[3], NULL, NULL, NULL, NULL));
     NEEDS(to, tansu_repair(to[0], NULL, NULL, NULL, NULL, NULL));
     TAKES(progress, tansu_repair(to[0], to[3], NULL, NULL, NULL, NULL));

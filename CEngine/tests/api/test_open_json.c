@@ -104,6 +104,54 @@ static void keys(void) {
     folder_end(folder);
 }
 
+/* run -- the status of a command; the database may be NULL. */
+static tansu_status run(tansu_db *db, const char *format, const char *one, const char *two) {
+    char text[1500], *answer = NULL;
+    snprintf(text, sizeof text, format, one, two);
+    for (char *c = text; *c != 0; c++)
+        *c = *c == '\'' ? '"' : *c;
+    tansu_status status = tansu_execute_json(db, text, &answer);
+    tansu_free(answer);
+    return status;
+}
+
+static void keys_of_copies(void) {
+    if (!crypt_available()) {
+        check_skip("the engine has no libcrypto");
+        return;
+    }
+    char *folder = folder_new(), to[600], restored[600], dump[600];
+    snprintf(to, sizeof to, "%s/to", folder);
+    snprintf(restored, sizeof restored, "%s/restored", folder);
+    snprintf(dump, sizeof dump, "%s/dump", folder);
+    tansu_db *db = call_open(NULL);
+#define KEY "'key': {'key': " BASE64_KEY "}"
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    CHECK_STATUS(TANSU_E_INVALID_COMMAND,
+                 run(db, "{'op': 'backup', 'to': '%s', 'plain': true, " KEY "}", to, ""));
+    CHECK_STATUS(TANSU_E_INVALID_COMMAND,
+                 run(db, "{'op': 'backup', 'to': '%s', 'key': {'path': ''}}", to, ""));
+    CHECK_STATUS(TANSU_OK, run(db, "{'op': 'backup', 'to': '%s', 'plain': true}", to, ""));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT,
+                 run(NULL, "{'op': 'restore', 'from': '%s', 'to': '%s', " KEY "}", to, restored));
+    folder_remove(to);
+    CHECK_STATUS(TANSU_OK,
+                 run(db, "{'op': 'backup', 'to': '%s', 'form': 'file', " KEY "}", to, ""));
+    CHECK_STATUS(TANSU_E_WRONG_KEY, run(NULL,
+                                        "{'op': 'restore', 'from': '%s', 'to': '%s', "
+                                        "'key': {'passphrase': 'x'}}",
+                                        to, restored));
+    CHECK_STATUS(TANSU_OK,
+                 run(NULL, "{'op': 'restore', 'from': '%s', 'to': '%s', " KEY "}", to, restored));
+    CHECK_STATUS(TANSU_OK, run(db, "{'op': 'dump', 'to': '%s', " KEY "}", dump, ""));
+    CHECK_STATUS(TANSU_E_ENCRYPTED, run(db, "{'op': 'load', 'from': '%s'}", dump, ""));
+    CHECK_STATUS(
+        TANSU_OK,
+        run(db, "{'op': 'load', 'from': '%s', 'options': {'mode': 'save'}, " KEY "}", dump, ""));
+    call_close(db);
+    folder_end(folder);
+}
+
 static void wrong_members_are_named(void) {
     CHECK_OK(try_json("{'store': 'memory'}"), &call_error);
     CHECK_OK(try_json("{'store': 'temporary', 'durability': 'process'}"), &call_error);
@@ -183,6 +231,7 @@ static void opening_can_be_cancelled(void) {
 int main(void) {
     RUN(every_member_is_taken_over);
     RUN(keys);
+    RUN(keys_of_copies);
     RUN(wrong_members_are_named);
     RUN(opening_a_path_says_what_is_wrong);
     RUN(opening_can_be_cancelled);

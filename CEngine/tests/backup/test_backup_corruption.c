@@ -17,13 +17,24 @@
 #include <unistd.h>
 #include <zlib.h>
 
+/* plain_sample -- sample_folder() that is not encrypted, in the build that encrypts every database as
+ * well. */
+static char *plain_sample(void) {
+    char *from = sample_folder(), *plain = folder_new();
+    tansu_db *db = call_open(from);
+    rmdir(plain);
+    CHECK_OK(backup_plain(db, plain, TANSU_BACKUP_FOLDER), &call_error);
+    call_close(db);
+    folder_end(from);
+    return plain;
+}
+
 /* ---- Damage ---- */
 
 static void corruption_is_detected_rather_than_backed_up(void) {
-    char *from = folder_new();
+    char *from = plain_sample();
     char *folder = folder_new();
     tansu_db *db = call_open(from);
-    sample_fill(db);
     const char *segment = path_in(from, "log/00000001.seg");
     random_source source = random_start(5);
     const char *to = path_in(folder, "to");
@@ -92,6 +103,18 @@ static void every_bit_and_byte_of_a_file_counts(void) {
     folder_end(from);
 }
 
+/* whole_all_the_same -- whether a damaged backup is restored with all that was in it: a segment of an
+ * encrypted one ends with a table of its blocks, and, as after a crash, may have none. */
+static bool whole_all_the_same(const char *bad, const char *to) {
+    if (!file_exists(path_in(bad, "KEY")) || restore(bad, to) != TANSU_OK)
+        return false;
+    tansu_db *db = call_open(to);
+    sample_check(db);
+    call_close(db);
+    folder_remove(to);
+    return true;
+}
+
 static void a_damaged_folder_is_not_restored(void) {
     char *from = sample_folder();
     char *folder = folder_new();
@@ -111,7 +134,8 @@ static void a_damaged_folder_is_not_restored(void) {
         else
             file_flip(path_in(bad, name), random_below(&source, size),
                       (unsigned)random_below(&source, 8));
-        refused(bad, to);
+        if (!whole_all_the_same(bad, to))
+            refused(bad, to);
         folder_remove(bad);
     }
     unlink(path_in(good, "log/00000001.seg"));
@@ -192,7 +216,7 @@ static void put_end(forgery *f, uint64_t segments, uint64_t bytes) {
 }
 
 static void forged_backups_are_rejected(void) {
-    char *from = sample_folder();
+    char *from = plain_sample();
     char *folder = folder_new();
     const char *file = path_in(folder, "file"), *to = path_in(folder, "to");
     tansu_buffer seg = TANSU_BUFFER_INIT;
@@ -261,7 +285,7 @@ static void forged_backups_are_rejected(void) {
 
 /* A frame's CRC is no proof against somebody who means it: documents are checked as well. */
 static void documents_in_a_backup_are_not_trusted(void) {
-    char *from = sample_folder();
+    char *from = plain_sample();
     char *folder = folder_new();
     const char *file = path_in(folder, "file"), *to = path_in(folder, "to");
     tansu_buffer seg = TANSU_BUFFER_INIT;

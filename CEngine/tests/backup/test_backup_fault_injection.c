@@ -21,18 +21,30 @@
 /* One of the two tasks, over some file calls. */
 typedef struct job {
     database *db; /* to back up; NULL: restore */
+    const user_key *key;
     tansu_backup_form form;
     const char *from;
     const char *to;
 } job;
 
+/* What a job has for a key: none, so that a backup is as the database, and one of its own. */
+static const user_key keys[2] = {
+    {.bytes = NULL}, {.bytes = "thirty-two bytes of a random key", .size = CRYPT_KEY_SIZE}};
+
+/* key_count -- of those that this build can use. */
+static int key_count(void) {
+    return crypt_available() ? 2 : 1;
+}
+
 /* run -- does it. */
 static tansu_status run(const job *j, const fs *calls) {
     task t = {0};
     backup_result result;
-    return j->db != NULL ? database_backup(j->db, j->to, j->form, &t, &result, &call_error)
-                         : database_restore(j->from, j->to, calls, &engine_query_hooks, &t, &result,
-                                            &call_error);
+    return j->db != NULL
+               ? database_backup(j->db, j->to, j->form, j->key->bytes == NULL ? NULL : j->key, &t,
+                                 &result, &call_error)
+               : database_restore(j->from, j->to, j->key, calls, &engine_query_hooks, &t, &result,
+                                  &call_error);
 }
 
 /* open_over -- a database over these calls. */
@@ -48,10 +60,14 @@ static tansu_db *open_over(const char *path, const fs *calls) {
 static void check_result(const job *j) {
     const char *copy = j->to;
     if (j->db != NULL) {
-        copy = path_in(j->from, "checked");
-        CHECK_OK(restore(j->to, copy), &call_error);
+        const job restoring = {NULL, j->key, j->form, j->to, path_in(j->from, "checked")};
+        copy = restoring.to;
+        CHECK_OK(run(&restoring, &fs_system), &call_error);
     }
-    tansu_db *db = call_open(copy);
+    tansu_options options = call_options(copy);
+    options.key = j->key->bytes;
+    options.key_size = j->key->size;
+    tansu_db *db = call_open_with(&options);
     sample_check(db);
     call_close(db);
     remove_at(copy);
@@ -92,11 +108,14 @@ static void with_fault(fault_kind kind, bool lasting) {
     char *from = sample_folder();
     char *folder = folder_new();
     tansu_db *db = open_over(from, &fault_fs);
-    for (int f = 0; f < 2; f++) {
+    for (int i = 0; i < 2 * key_count(); i++) {
+        const user_key *key = &keys[i / 2];
         const char *whole = path_in(folder, "whole");
-        job saving = {db_inner(db), backup_forms[f], folder, path_in(folder, "to")};
-        job restoring = {NULL, backup_forms[f], whole, path_in(folder, "restored")};
-        CHECK_OK(backup(db, whole, backup_forms[f]), &call_error);
+        job saving = {db_inner(db), key, backup_forms[i % 2], folder, path_in(folder, "to")};
+        job restoring = {NULL, key, backup_forms[i % 2], whole, path_in(folder, "restored")};
+        job making = saving;
+        making.to = whole;
+        CHECK_OK(run(&making, &fs_system), &call_error);
         fail_in_turn(&saving, kind, lasting);
         fail_in_turn(&restoring, kind, lasting);
         remove_at(whole);
@@ -201,24 +220,28 @@ static void a_killed_process_leaves_nothing_half(void) {
     char *from = sample_folder();
     char *folder = folder_new();
     const char *to = path_in(folder, "to"), *restored = path_in(folder, "restored");
-    for (int f = 0; f < 2; f++) {
+    for (int i = 0; i < 2 * key_count(); i++) {
+        const user_key *key = &keys[i / 2];
+        const tansu_backup_form form = backup_forms[i % 2];
         const char *whole = path_in(folder, "whole");
+        job saving = {NULL, key, form, folder, to}, making = {NULL, key, form, folder, whole};
+        job restoring = {NULL, key, form, whole, restored};
         tansu_db *db = call_open(from);
-        CHECK_OK(backup(db, whole, backup_forms[f]), &call_error);
+        making.db = db_inner(db);
+        CHECK_OK(run(&making, &fs_system), &call_error);
         call_close(db);
         bool more = true;
         for (unsigned n = 0; more; n++) {
-            job saving = {NULL, backup_forms[f], folder, to};
-            job restoring = {NULL, backup_forms[f], whole, restored};
+            saving.db = NULL;
             bool one = killed(from, &saving, n), two = killed(NULL, &restoring, n);
             more = one || two;
             db = call_open(from);
-            if (!file_exists(to)) /* the next one takes over what was left */
-                CHECK_OK(backup(db, to, backup_forms[f]), &call_error);
-            if (!file_exists(restored))
-                CHECK_OK(restore(whole, restored), &call_error);
-            CHECK(!file_exists(part_of(to)) && !file_exists(part_of(restored)));
             saving.db = db_inner(db);
+            if (!file_exists(to)) /* the next one takes over what was left */
+                CHECK_OK(run(&saving, &fs_system), &call_error);
+            if (!file_exists(restored))
+                CHECK_OK(run(&restoring, &fs_system), &call_error);
+            CHECK(!file_exists(part_of(to)) && !file_exists(part_of(restored)));
             check_result(&saving);
             check_result(&restoring);
             call_close(db);

@@ -226,7 +226,8 @@ static void look_at_backups(tansu_db *db, const char *folder, const store_model 
         return;
     tally.backups += 2;
     tally.gaps += numbers_of(one).gaps;
-    folder_copy(one, denied);
+    if (!CHECK_OK(backup_plain(db, denied, TANSU_BACKUP_FOLDER), &call_error))
+        return;
     if (deny_compaction(denied)) {
         tally.denied += numbers_of(one).gaps;
         look_at_folder(denied, folder, m, source);
@@ -307,7 +308,7 @@ static numbers gappy_backup(const char *folder, const char *to, store_model *m,
         fill(db, m, source, (uint64_t)3 << 19);
         compact(db, m, source, 1, 30);
     }
-    CHECK_OK(backup(db, to, TANSU_BACKUP_FOLDER), &call_error);
+    CHECK_OK(backup_plain(db, to, TANSU_BACKUP_FOLDER), &call_error);
     call_close(db);
     CHECK(deny_compaction(to));
     n = numbers_of(to);

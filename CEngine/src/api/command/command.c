@@ -55,6 +55,8 @@ static const struct {
     [MEMBER_TIMEOUT] = {"timeoutMs", NUMBER, "a whole number"},
     [MEMBER_FROM] = {"from", DOC_STRING, "a path"},
     [MEMBER_FORM] = {"form", DOC_STRING, "\"folder\" or \"file\""},
+    [MEMBER_KEY] = {"key", DOC_DOCUMENT, "an object"},
+    [MEMBER_PLAIN] = {"plain", DOC_BOOL, "true or false"},
 };
 
 /* What may stand in every command. */
@@ -86,6 +88,8 @@ static const struct {
 #define TIMEOUT BIT(MEMBER_TIMEOUT)
 #define FROM BIT(MEMBER_FROM)
 #define FORM BIT(MEMBER_FORM)
+#define KEY BIT(MEMBER_KEY)
+#define PLAIN BIT(MEMBER_PLAIN)
 
 /* Where a command may stand. */
 enum where {
@@ -143,12 +147,12 @@ static const struct operation {
     {"compact", command_compact, 0, 0, ALONE},
     {"rekey", command_rekey, OPTIONS, 0, ALONE},
     {"verify", command_verify, 0, 0, ALONE},
-    {"backup", command_backup, TO, FORM, ALONE},
-    {"restore", command_restore, FROM | TO, 0, WITHOUT},
+    {"backup", command_backup, TO, FORM | KEY | PLAIN, ALONE},
+    {"restore", command_restore, FROM | TO, KEY, WITHOUT},
     {"repair", command_repair, FROM | TO, 0, WITHOUT},
     {"clone", command_clone, TO, OPTIONS, ALONE},
-    {"dump", command_dump, TO, OPTIONS, IN_TRANSACTION},
-    {"load", command_load, FROM, OPTIONS, ALONE},
+    {"dump", command_dump, TO, OPTIONS | KEY, IN_TRANSACTION},
+    {"load", command_load, FROM, OPTIONS | KEY, ALONE},
 };
 
 /* ---- Reading a command ---- */

@@ -39,6 +39,8 @@ enum {
     MEMBER_TIMEOUT,
     MEMBER_FROM,
     MEMBER_FORM,
+    MEMBER_KEY,
+    MEMBER_PLAIN,
     MEMBER_COUNT
 };
 

@@ -504,9 +504,10 @@ tansu_status command_compact(command *c, tansu_error *error) {
     return status;
 }
 
-/* command_rekey -- replaces the key by that of "options", which has nothing else. */
-tansu_status command_rekey(command *c, tansu_error *error) {
-    const doc_value *given = &c->given[MEMBER_OPTIONS];
+/* read_key -- the key that a member is, which has nothing else. */
+static tansu_status read_key(const command *c, unsigned member, const char *name, tansu_key *key,
+                             tansu_error *error) {
+    const doc_value *given = &c->given[member];
     tansu_options options;
     doc_iter iter;
     tansu_options_init(&options);
@@ -514,13 +515,24 @@ tansu_status command_rekey(command *c, tansu_error *error) {
     while (doc_iter_next(&iter))
         if (strcmp(iter.key, "key") != 0 && strcmp(iter.key, "passphrase") != 0 &&
             strcmp(iter.key, "keyIterations") != 0)
-            return error_set(error, TANSU_E_INVALID_COMMAND, "options",
-                             "The new key is \"key\", or \"passphrase\" with \"keyIterations\"; "
-                             "there are no other options");
+            return error_set(error, TANSU_E_INVALID_COMMAND, name,
+                             "A key is \"key\", or \"passphrase\" with \"keyIterations\"; there "
+                             "are no other options");
     tansu_status status = options_parse(given->data, given->size, &options, error);
-    return status == TANSU_OK ? tansu_rekey(c->db, options.key, options.key_size, options.key_kind,
-                                            options.key_iterations, error)
-                              : status;
+    *key = (tansu_key){.bytes = options.key,
+                       .size = options.key_size,
+                       .kind = options.key_kind,
+                       .iterations = options.key_iterations};
+    return status;
+}
+
+/* command_rekey -- replaces the key by that of "options". */
+tansu_status command_rekey(command *c, tansu_error *error) {
+    tansu_key key;
+    tansu_status status = read_key(c, MEMBER_OPTIONS, "options", &key, error);
+    return status == TANSU_OK
+               ? tansu_rekey(c->db, key.bytes, key.size, key.kind, key.iterations, error)
+               : status;
 }
 
 /* ---- JSON commands that read or write files: backups, repair, copies, dumps ---- */
@@ -536,22 +548,37 @@ static tansu_status put_report(command *c, tansu_status status, tansu_buffer *re
 
 /* command_backup -- to "to", as a folder or as one file. */
 tansu_status command_backup(command *c, tansu_error *error) {
-    const char *form = command_text(c, MEMBER_FORM);
+    const char *form = command_text(c, MEMBER_FORM), *to = command_text(c, MEMBER_TO);
     bool file = form != NULL && strcmp(form, "file") == 0;
     if (form != NULL && !file && strcmp(form, "folder") != 0)
         return error_set(error, TANSU_E_INVALID_COMMAND, "form",
                          "The member \"form\" must be \"folder\" or \"file\"");
+    bool plain = command_has(c, MEMBER_PLAIN) && doc_bool(&c->given[MEMBER_PLAIN]);
+    if (plain && command_has(c, MEMBER_KEY))
+        return error_set(error, TANSU_E_INVALID_COMMAND, "plain",
+                         "A backup that is not encrypted has no \"key\"");
+    tansu_backup_form shape = file ? TANSU_BACKUP_FILE : TANSU_BACKUP_FOLDER;
     tansu_buffer report = TANSU_BUFFER_INIT;
-    tansu_status status =
-        tansu_backup(c->db, command_text(c, MEMBER_TO),
-                     file ? TANSU_BACKUP_FILE : TANSU_BACKUP_FOLDER, NULL, NULL, &report, error);
+    tansu_key key;
+    tansu_status status = TANSU_OK;
+    if (plain)
+        status = tansu_backup_plain(c->db, to, shape, NULL, NULL, &report, error);
+    else if (!command_has(c, MEMBER_KEY))
+        status = tansu_backup(c->db, to, shape, NULL, NULL, &report, error);
+    else if ((status = read_key(c, MEMBER_KEY, "key", &key, error)) == TANSU_OK)
+        status = tansu_backup_encrypted(c->db, to, shape, &key, NULL, NULL, &report, error);
     return put_report(c, status, &report, error);
 }
 
 tansu_status command_restore(command *c, tansu_error *error) {
+    const char *from = command_text(c, MEMBER_FROM), *to = command_text(c, MEMBER_TO);
     tansu_buffer report = TANSU_BUFFER_INIT;
-    tansu_status status = tansu_restore(command_text(c, MEMBER_FROM), command_text(c, MEMBER_TO),
-                                        NULL, NULL, &report, error);
+    tansu_key key;
+    tansu_status status = TANSU_OK;
+    if (!command_has(c, MEMBER_KEY))
+        status = tansu_restore(from, to, NULL, NULL, &report, error);
+    else if ((status = read_key(c, MEMBER_KEY, "key", &key, error)) == TANSU_OK)
+        status = tansu_restore_encrypted(from, to, &key, NULL, NULL, &report, error);
     return put_report(c, status, &report, error);
 }
 
@@ -606,13 +633,20 @@ tansu_status command_dump(command *c, tansu_error *error) {
     const char *to = command_text(c, MEMBER_TO);
     tansu_buffer report = TANSU_BUFFER_INIT;
     dump_file f = {.size = 0};
+    const tansu_document options = value_document(&c->given[MEMBER_OPTIONS]);
+    bool keyed = command_has(c, MEMBER_KEY);
+    tansu_key key;
     tansu_status status = staging_check_outside(to, db_inner(c->db)->files.folder, error);
+    if (status == TANSU_OK && keyed)
+        status = read_key(c, MEMBER_KEY, "key", &key, error);
     if (status != TANSU_OK)
         return status;
     status = staging_begin(&f.staged, &fs_system, to, false, error);
-    if (status == TANSU_OK)
-        status = tansu_dump(c->db, c->txn, write_dump, &f,
-                            value_document(&c->given[MEMBER_OPTIONS]), NULL, NULL, &report, error);
+    if (status == TANSU_OK && keyed)
+        status = tansu_dump_encrypted(c->db, c->txn, write_dump, &f, options, &key, NULL, NULL,
+                                      &report, error);
+    else if (status == TANSU_OK)
+        status = tansu_dump(c->db, c->txn, write_dump, &f, options, NULL, NULL, &report, error);
     if (f.fault != 0)
         status = error_errno(error, to, "write", f.fault);
     if (status == TANSU_OK && f.staged.calls->sync(f.staged.fd, NULL, 0) != 0)
@@ -644,15 +678,21 @@ static ptrdiff_t read_dump(void *context, void *bytes, size_t capacity) {
 /* command_load -- from the file "from". */
 tansu_status command_load(command *c, tansu_error *error) {
     const char *from = command_text(c, MEMBER_FROM);
+    const tansu_document options = value_document(&c->given[MEMBER_OPTIONS]);
+    bool keyed = command_has(c, MEMBER_KEY);
+    tansu_key key;
+    tansu_status status = keyed ? read_key(c, MEMBER_KEY, "key", &key, error) : TANSU_OK;
+    if (status != TANSU_OK)
+        return status;
     tansu_buffer report = TANSU_BUFFER_INIT;
     load_file f = {.fd = fs_system.open(&fs_system, from, O_RDONLY, 0)};
     if (f.fd < 0 && errno == ENOENT)
         return error_set(error, TANSU_E_NOT_FOUND, from, "There is no file \"%s\" to load", from);
     if (f.fd < 0)
         return error_errno(error, from, "open", errno);
-    tansu_status status =
-        tansu_load(c->db, read_dump, &f, value_document(&c->given[MEMBER_OPTIONS]), NULL, NULL,
-                   &report, error);
+    status = keyed ? tansu_load_encrypted(c->db, read_dump, &f, options, &key, NULL, NULL, &report,
+                                          error)
+                   : tansu_load(c->db, read_dump, &f, options, NULL, NULL, &report, error);
     if (f.fault != 0)
         status = error_errno(error, from, "read", f.fault);
     fs_system.close(f.fd);

@@ -180,7 +180,8 @@ tansu_status folder_new_keys(database *db, const user_key *key, tansu_error *err
 /* read_keys -- the keys of an encrypted database, with which its MANIFEST is authenticated. */
 static tansu_status read_keys(database *db, const user_key *key, tansu_error *error) {
     const manifest *m = &db->manifest.known;
-    if (!m->encrypted && (key->bytes != NULL || db->keys != NULL))
+    bool given = key->bytes != NULL && !key->assumed;
+    if (!m->encrypted && (given || db->keys != NULL))
         return error_set(error, TANSU_E_INVALID_ARGUMENT, db->files.folder,
                          "A key was given and the database is not encrypted; if that is what you "
                          "expect, open it without a key");

@@ -82,18 +82,13 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
     return TANSU_OK;
 }
 
-/* key_of -- the key in the options. In the build that tests everything encrypted, one for those that
- * have none. */
+/* key_of -- the key in the options. */
 static user_key key_of(const tansu_options *options) {
-#ifdef TANSU_TEST_ENCRYPT
-    static const uint8_t test_key[CRYPT_KEY_SIZE];
-    if (options->key == NULL && options->store != TANSU_STORE_MEMORY)
-        return (user_key){.bytes = test_key, .size = sizeof test_key};
-#endif
-    return (user_key){.bytes = options->key,
-                      .size = options->key_size,
-                      .kind = options->key_kind,
-                      .iterations = options->key_iterations};
+    user_key key = {.bytes = options->key,
+                    .size = options->key_size,
+                    .kind = options->key_kind,
+                    .iterations = options->key_iterations};
+    return options->store == TANSU_STORE_MEMORY ? key : user_key_given(key);
 }
 
 /* open_database -- database_open(); `error` may be filled in by what turned out to be no error.

@@ -47,6 +47,10 @@ tansu_status backup(tansu_db *db, const char *to, tansu_backup_form form) {
     return tansu_backup(db, to, form, NULL, NULL, NULL, &call_error);
 }
 
+tansu_status backup_plain(tansu_db *db, const char *to, tansu_backup_form form) {
+    return tansu_backup_plain(db, to, form, NULL, NULL, NULL, &call_error);
+}
+
 tansu_status restore(const char *from, const char *to) {
     return tansu_restore(from, to, NULL, NULL, NULL, &call_error);
 }

@@ -26,6 +26,7 @@ void remove_at(const char *path);
 
 /* backup / restore -- without progress or report; call_error says what failed. */
 tansu_status backup(tansu_db *db, const char *to, tansu_backup_form form);
+tansu_status backup_plain(tansu_db *db, const char *to, tansu_backup_form form);
 tansu_status restore(const char *from, const char *to);
 
 /* refused -- whether a backup does not restore because it is damaged, and nothing is left:
