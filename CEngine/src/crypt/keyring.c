@@ -176,12 +176,19 @@ bool keyring_mac(keyring *keys, const void *bytes, size_t size, uint8_t mac[32])
     return mac_of(keys, index, bytes, size, mac);
 }
 
-bool keyring_mac_matches(keyring *keys, const void *bytes, size_t size, const uint8_t mac[32]) {
+tansu_status keyring_mac_check(keyring *keys, const void *bytes, size_t size,
+                               const uint8_t mac[32]) {
     uint8_t own[32];
-    for (uint32_t i = 0; mac_of(keys, i, bytes, size, own); i++)
+    pthread_mutex_lock(&keys->mutex);
+    uint32_t count = keys->count;
+    pthread_mutex_unlock(&keys->mutex);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!mac_of(keys, i, bytes, size, own))
+            return TANSU_E_MEMORY;
         if (crypt_equal(own, mac, sizeof own))
-            return true;
-    return false;
+            return TANSU_OK;
+    }
+    return TANSU_E_CORRUPT;
 }
 
 /* ---- Sealing ---- */

@@ -62,9 +62,10 @@ tansu_status keyring_renew(keyring *keys, tansu_error *error);
  * added, and that seals nothing yet, is dropped instead. */
 void keyring_switch(keyring *keys, bool forget);
 
-/* keyring_mac_matches -- whether a code is that of keyring_mac() with any of the data keys. false also
- * when memory is exhausted. */
-bool keyring_mac_matches(keyring *keys, const void *bytes, size_t size, const uint8_t mac[32]);
+/* keyring_mac_check -- whether a code is that of keyring_mac() with any of the data keys. Errors
+ * (without a text): CORRUPT, MEMORY. */
+tansu_status keyring_mac_check(keyring *keys, const void *bytes, size_t size,
+                               const uint8_t mac[32]);
 
 /* keyring_mac -- a code that only who has the newest data key can make for those bytes
  * (HMAC-SHA-256 under a key derived for it). false: memory is exhausted. */

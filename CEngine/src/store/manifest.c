@@ -145,8 +145,9 @@ tansu_status manifest_seal(manifest *m, keyring *keys, tansu_error *error) {
 tansu_status manifest_authenticate(const manifest *m, const char *folder, keyring *keys,
                                    bool earlier, tansu_error *error) {
     char text[TEXT_MOST];
-    if (keyring_mac_matches(keys, text, format_body(m, text), m->mac))
-        return TANSU_OK;
+    tansu_status status = keyring_mac_check(keys, text, format_body(m, text), m->mac);
+    if (status != TANSU_E_CORRUPT)
+        return status == TANSU_OK ? TANSU_OK : error_memory(error);
     if (earlier)
         return error_set(
             error, TANSU_E_WRONG_KEY, folder,
