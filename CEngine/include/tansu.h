@@ -1277,11 +1277,24 @@ TANSU_API tansu_status tansu_verify(tansu_db *db, tansu_progress progress, void 
  * ...], "problems": [{"file", "offset", "size", "collection", "index", "message"}, ...] (at most
  * 1000), "problemCount": n}. Returns OK also when something was lost. `progress` (may be NULL):
  * bytes. Errors: NOT_FOUND (no database at `from`), LOCKED (it is open; the message names the
- * process, see tansu_open()), EXISTS (`to` exists), INVALID_ARGUMENT (`to` lies in `from`), FULL,
- * IO, VERSION, CANCELLED, ENCRYPTED (nothing can be salvaged of an encrypted database).
+ * process, see tansu_open()), EXISTS (`to` exists), INVALID_ARGUMENT (`to` lies in `from`),
+ * ENCRYPTED (see tansu_repair_encrypted()), FULL, IO, VERSION, CANCELLED.
  */
 TANSU_API tansu_status tansu_repair(const char *from, const char *to, tansu_progress progress,
                                     void *context, tansu_buffer *report, tansu_error *error);
+
+/*
+ * tansu_repair() of an encrypted database, with its key (as in tansu_options). What is salvaged was
+ * written by someone with the key: whatever else is in the files is left out. The new database has
+ * the same key, and data keys of its own. Nothing decrypted is written to the disk. NULL: the
+ * database is not encrypted. More errors: INVALID_ARGUMENT (the key, or the database is not
+ * encrypted), WRONG_KEY, CORRUPT (the file KEY is missing, corrupt or another database's: nothing can
+ * be salvaged without it), UNSUPPORTED (the library was built without libcrypto).
+ */
+TANSU_API tansu_status tansu_repair_encrypted(const char *from, const char *to, const void *key,
+                                              size_t key_size, tansu_key_kind key_kind,
+                                              tansu_progress progress, void *context,
+                                              tansu_buffer *report, tansu_error *error);
 
 /* The two forms of a backup. */
 typedef enum tansu_backup_form {

@@ -63,10 +63,21 @@ tansu_status tansu_verify(tansu_db *db, tansu_progress progress, void *context,
 
 tansu_status tansu_repair(const char *from, const char *to, tansu_progress progress, void *context,
                           tansu_buffer *report, tansu_error *error) {
+    return tansu_repair_encrypted(from, to, NULL, 0, TANSU_KEY_BYTES, progress, context, report,
+                                  error);
+}
+
+tansu_status tansu_repair_encrypted(const char *from, const char *to, const void *key,
+                                    size_t key_size, tansu_key_kind key_kind,
+                                    tansu_progress progress, void *context, tansu_buffer *report,
+                                    tansu_error *error) {
     if (from == NULL || to == NULL)
         return null_argument(from == NULL ? "from" : "to", error);
     tansu_options settings;
     tansu_options_init(&settings);
+    settings.key = key;
+    settings.key_size = key_size;
+    settings.key_kind = key_kind;
     return database_repair(from, to, &fs_system, &engine_query_hooks, &settings, progress, context,
                            report, error);
 }

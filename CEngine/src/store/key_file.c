@@ -372,6 +372,21 @@ static tansu_status read_file(const fs *calls, const char *folder, const char *p
     return status;
 }
 
+tansu_status key_file_identify(const fs *calls, const char *folder, uint8_t uuid[16],
+                               uint32_t *iterations, tansu_error *error) {
+    key_file f;
+    char *path = fs_join(folder, KEY_NAME);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = read_text(calls, path, &f, error);
+    free(path);
+    if (status != TANSU_OK)
+        return status;
+    memcpy(uuid, f.uuid, sizeof f.uuid);
+    *iterations = f.iterations;
+    return TANSU_OK;
+}
+
 tansu_status key_file_read(const fs *calls, const char *folder, const uint8_t uuid[16],
                            const user_key *key, keyring **keys, tansu_error *error) {
     key_file f;

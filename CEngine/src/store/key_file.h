@@ -84,6 +84,11 @@ tansu_status key_text_open(const tansu_buffer *text, const char *what, const cha
 
 /* ---- Reading ---- */
 
+/* key_file_identify -- of which database the file is, and with how many iterations the key is derived
+ * from a passphrase (0: it is none). Errors: those of key_file_read() but WRONG_KEY. */
+tansu_status key_file_identify(const fs *calls, const char *folder, uint8_t uuid[16],
+                               uint32_t *iterations, tansu_error *error);
+
 /* key_file_read -- the data keys. Errors: WRONG_KEY; CORRUPT (the file is invalid, missing, or of
  * another database), VERSION, IO, MEMORY. */
 tansu_status key_file_read(const fs *calls, const char *folder, const uint8_t uuid[16],

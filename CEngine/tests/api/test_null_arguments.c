@@ -423,6 +423,15 @@ static void maintenance(void) {
     TAKES(progress, tansu_repair(to[0], to[3], NULL, NULL, NULL, NULL));
     folder_remove(to[3]);
     TAKES(report, tansu_repair(to[0], to[3], NULL, NULL, NULL, NULL));
+    folder_remove(to[3]);
+    const tansu_key_kind kind = TANSU_KEY_BYTES;
+    NEEDS(from, tansu_repair_encrypted(NULL, to[3], NULL, 0, kind, NULL, NULL, NULL, NULL));
+    NEEDS(to, tansu_repair_encrypted(to[0], NULL, NULL, 0, kind, NULL, NULL, NULL, NULL));
+    TAKES(key, tansu_repair_encrypted(to[0], to[3], NULL, 0, kind, NULL, NULL, NULL, NULL));
+    folder_remove(to[3]);
+    TAKES(progress, tansu_repair_encrypted(to[0], to[3], NULL, 0, kind, NULL, NULL, NULL, NULL));
+    folder_remove(to[3]);
+    TAKES(report, tansu_repair_encrypted(to[0], to[3], NULL, 0, kind, NULL, NULL, NULL, NULL));
     NEEDS(db, tansu_clone(NULL, &memory, NULL, NULL, &copy, NULL));
     NEEDS(target, tansu_clone(db, NULL, NULL, NULL, &copy, NULL));
     NEEDS(copy, tansu_clone(db, &memory, NULL, NULL, NULL, NULL));

@@ -19,6 +19,7 @@
 
 #include "check/repair/repair_internal.h"
 #include "log/scan.h"
+#include "store/open/open.h"
 #include "util/error.h"
 #include "util/lock_holder.h"
 #include "util/staging/staging.h"
@@ -54,6 +55,8 @@ static tansu_status open_new(repair *r, const char *folder, tansu_error *error) 
     tansu_options options = *r->settings;
     options.path = folder;
     options.store = TANSU_STORE_PERSISTENT;
+    if (r->iterations != 0)
+        options.key_iterations = r->iterations;
     options.durability = TANSU_DURABILITY_PROCESS; /* closing syncs everything */
     return database_open(&options, r->calls, r->hooks, &r->db, error);
 }
@@ -123,12 +126,10 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
                              const query_hooks *hooks, const tansu_options *settings,
                              tansu_progress progress, void *context, tansu_buffer *report,
                              tansu_error *error) {
-    char *parent = fs_parent(to);
     repair r = {.calls = calls,
                 .hooks = hooks,
                 .settings = settings,
                 .from = from,
-                .temporary = parent,
                 .progress = progress,
                 .context = context,
                 .log_folder = fs_join(from, "log")};
@@ -136,8 +137,11 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
     staging staged = {.calls = calls, .fd = -1};
     int lock = -1;
     tansu_status status = TANSU_OK;
-    if (parent == NULL || r.log_folder == NULL)
+    const user_key key = options_key(settings);
+    if (r.log_folder == NULL)
         status = error_memory(error);
+    if (status == TANSU_OK)
+        status = user_key_check(&key, error);
     if (status == TANSU_OK)
         status = lock_source(&r, &lock, error);
     if (status == TANSU_OK)
@@ -151,7 +155,6 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
         tansu_buffer_free(&made);
     }
     repair_free(&r);
-    free(parent);
     staging_end(&staged);
     return status;
 }
@@ -165,9 +168,9 @@ void repair_free(repair *r) {
         free(r->collections[i].indexes);
     for (size_t i = 0; i < r->segment_count; i++) {
         free(r->segments[i].file);
-        if (r->segments[i].image >= 0)
-            r->calls->close(r->segments[i].image);
+        repair_image_free(r->segments[i].image);
     }
+    keyring_free(r->keys);
     free(r->records);
     catalog_end(&r->names, UINT64_MAX, NULL, NULL);
     free(r->collections);
@@ -195,12 +198,17 @@ tansu_status repair_progress(repair *r, uint64_t work, tansu_error *error) {
     return TANSU_OK;
 }
 
+const repair_segment *repair_segment_find(const repair *r, uint32_t number) {
+    for (size_t i = 0; i < r->segment_count; i++)
+        if (r->segments[i].number == number)
+            return &r->segments[i];
+    return NULL;
+}
+
 /* leftover_file -- the file of a leftover; NULL when the number is that of a segment. */
 static const char *leftover_file(const repair *r, uint32_t number) {
-    for (size_t i = 0; number >= REPAIR_LEFTOVER && i < r->segment_count; i++)
-        if (r->segments[i].number == number)
-            return r->segments[i].file;
-    return NULL;
+    const repair_segment *s = number < REPAIR_LEFTOVER ? NULL : repair_segment_find(r, number);
+    return s == NULL ? NULL : s->file;
 }
 
 char *repair_segment_path(const repair *r, uint32_t number) {
@@ -209,9 +217,6 @@ char *repair_segment_path(const repair *r, uint32_t number) {
 }
 
 int repair_segment_open(const repair *r, uint32_t number) {
-    for (size_t i = 0; i < r->segment_count; i++)
-        if (r->segments[i].number == number && r->segments[i].image >= 0)
-            return fcntl(r->segments[i].image, F_DUPFD_CLOEXEC, 0);
     char *path = repair_segment_path(r, number);
     if (path == NULL) {
         errno = ENOMEM;

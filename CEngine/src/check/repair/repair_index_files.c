@@ -145,7 +145,7 @@ void repair_index_files_open(repair *r, const char *folder) {
     bool copied = index != NULL && path != NULL;
     for (size_t i = 0; copied && i < sizeof names / sizeof *names; i++)
         copied = copy_file(r, index, folder, names[i]);
-    if (copied && block_store_open(r->calls, path, 0, NULL, &r->index_files, NULL) == TANSU_OK)
+    if (copied && block_store_open(r->calls, path, 0, r->keys, &r->index_files, NULL) == TANSU_OK)
         read_meta(r);
     free(index);
     free(path);
@@ -319,8 +319,8 @@ static tansu_status compare_collection(void *context, uint32_t record, const doc
         return TANSU_OK;
     comparison q = {.r = r,
                     .collection = (uint32_t)id,
-                    .found = {.r = r, .fd = -1},
-                    .named = {.r = r, .fd = -1}};
+                    .found = repair_reader_of(r),
+                    .named = repair_reader_of(r)};
     tansu_buffer chunk = TANSU_BUFFER_INIT;
     uint64_t words[LOCATIONS_CHUNK];
     tansu_status status = TANSU_OK;

@@ -12,6 +12,7 @@
 #include "check/problem_list.h"
 #include "log/compressed/codec.h"
 #include "log/format.h"
+#include "store/key_file.h"
 #include "store/manifest.h"
 #include "store/write_txn/write_txn.h"
 #include "util/buffer.h"
@@ -65,9 +66,9 @@ typedef struct repair_segment {
     uint32_t number;
     char *file;     /* of a leftover: its path in the database's folder; otherwise NULL */
     uint32_t named; /* the number in the file's name, or in the header if that is another */
-    int image;      /* of a compressed segment: the open file of its image; otherwise -1 */
-    uint64_t size;  /* of the image, if there is one, and so are all offsets */
-    bool header;    /* the header is valid, and that of this segment */
+    struct repair_image *image; /* of one that consists of blocks; NULL: the file itself */
+    uint64_t size;              /* of the image, if there is one, and so are all offsets */
+    bool header;                /* the header is valid, and that of this segment */
     uint64_t first; /* first commit, by the header or the first frame; UINT64_MAX: unknown */
     uint64_t last;  /* of a compacted segment with a valid header */
     uint64_t end;   /* where the frames of such a segment end */
@@ -190,7 +191,6 @@ typedef struct repair {
     const query_hooks *hooks;
     const tansu_options *settings; /* of the new database */
     const char *from;
-    const char *temporary; /* the folder of temporary files */
     char *log_folder;
     tansu_progress progress;
     void *context;
@@ -204,6 +204,9 @@ typedef struct repair {
     uint64_t end_sequence; /* the log reached this commit at least; 0: unknown */
     uint8_t uuid[16];
     uint32_t crc_seed;
+    keyring *keys;            /* of an encrypted database; NULL: it is not */
+    uint32_t iterations;      /* with which its key is derived from a passphrase */
+    uint64_t decrypted;       /* blocks of its segments */
     repair_segment *segments; /* in the order of commits */
     size_t segment_count;
     size_t segment_capacity;
@@ -274,7 +277,10 @@ tansu_status repair_progress(repair *r, uint64_t work, tansu_error *error);
 /* repair_segment_path -- the path of a segment's file in new memory; NULL when it is exhausted. */
 char *repair_segment_path(const repair *r, uint32_t number);
 
-/* repair_segment_open -- opens it, or the image of a compressed one; -1 with errno. */
+/* repair_segment_find -- the segment of a number; NULL when there is none. */
+const repair_segment *repair_segment_find(const repair *r, uint32_t number);
+
+/* repair_segment_open -- opens its file; -1 with errno. */
 int repair_segment_open(const repair *r, uint32_t number);
 
 /* repair_segment_name -- its name in messages. */
@@ -296,24 +302,72 @@ void repair_read_bytes(repair *r, const repair_segment *s, int fd, uint8_t *byte
 tansu_status repair_read_segment(repair *r, const repair_segment *s, uint64_t from, uint64_t size,
                                  uint8_t **bytes, tansu_error *error);
 
-/* repair_image_make -- if an open segment file is a compressed one of that database: writes its
- * image to a temporary file, which the other phases read instead (repair_image.c). *header becomes
- * that of the image. A block that is corrupt is zeros, and a problem. Errors: FULL, IO, MEMORY,
+/* ---- Segments that consist of blocks: compressed ones, and those of encrypted databases ----
+ *
+ * Where the blocks lie whose checksum, or tag, is valid is found once. What is read of the image is
+ * decompressed and decrypted each time: nothing decrypted is written to the disk. */
+
+typedef struct repair_block {
+    uint32_t offset; /* in the image */
+    uint32_t size;
+    uint32_t position; /* of its header in the file, in eights of bytes */
+    uint32_t stored;   /* bytes after the header */
+} repair_block;
+
+typedef struct repair_image {
+    segment_header header; /* the image begins with it */
+    uint32_t crc_seed;     /* of blocks that are not sealed */
+    repair_block *blocks;  /* by offset, without an overlap; between them the image is zero */
+    size_t count;
+    size_t capacity;
+} repair_image;
+
+/* repair_image_make -- finds the blocks of an open segment file if it is a compressed one of that
+ * database; *header becomes that of the image. What is lost is a problem. Errors: MEMORY,
  * UNSUPPORTED (a codec that this build lacks). */
 tansu_status repair_image_make(repair *r, repair_segment *s, int fd, const uint8_t uuid[16],
                                segment_header *header, tansu_error *error);
+
+/* repair_image_decrypt -- the same of a segment file of an encrypted database. The blocks tell the
+ * segment's number if the file's name does not, and the table its header. */
+tansu_status repair_image_decrypt(repair *r, repair_segment *s, int fd, segment_header *header,
+                                  tansu_error *error);
 
 /* repair_image_block -- whether the bytes of a segment file without a header are those of a
  * compressed one of that database. */
 bool repair_image_block(const uint8_t *bytes, uint64_t size, const uint8_t uuid[16]);
 
-/* Reads single records; keeps the segment's file open. */
-typedef struct repair_reader {
+/* repair_image_free -- fine on NULL. */
+void repair_image_free(repair_image *image);
+
+/* Reads an image by its blocks, and keeps the last. */
+typedef struct repair_block_reader {
     const repair *r;
-    uint32_t number; /* of the segment that is open */
-    int fd;          /* -1: none */
+    const repair_segment *s;
+    int fd;                    /* of the segment's file */
+    const repair_block *block; /* whose bytes are in `bytes`; NULL: none */
+    tansu_buffer stored, bytes;
+} repair_block_reader;
+
+/* repair_image_read -- a part of an image. Errors: MEMORY. */
+tansu_status repair_image_read(repair_block_reader *reader, uint64_t offset, uint64_t size,
+                               uint8_t *out, tansu_error *error);
+
+/* repair_block_reader_end -- frees its buffers; the file stays open. */
+void repair_block_reader_end(repair_block_reader *reader);
+
+/* ---- Single records ---- */
+
+/* Reads them; keeps the segment's file open. */
+typedef struct repair_reader {
+    repair_block_reader blocks;
     tansu_buffer record;
 } repair_reader;
+
+/* repair_reader_of -- a reader that has read nothing yet. */
+static inline repair_reader repair_reader_of(const repair *r) {
+    return (repair_reader){.blocks = {.r = r, .fd = -1}};
+}
 
 /* repair_read_record -- the record at a location, in reader->record. False when there is no valid
  * one, or when memory is exhausted (*status). */

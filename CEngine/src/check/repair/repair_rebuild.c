@@ -144,7 +144,7 @@ static tansu_status duplicate_wins(transfer *t, log_location duplicate, const pe
         *wins = (slot->at & LOCATION_UNPROTECTED) != 0;
         return TANSU_OK;
     }
-    repair_reader reader = {.r = t->r, .fd = -1};
+    repair_reader reader = repair_reader_of(t->r);
     const record_header *record;
     tansu_status status;
     *wins = repair_read_record(&reader, duplicate, &record, &status, error) &&
@@ -185,7 +185,7 @@ static tansu_status is_later(transfer *t, const pending_slot *deletion, uint64_t
         *later = false; /* it was there after the deletion, so its `_id` was another one */
         return TANSU_OK;
     }
-    repair_reader reader = {.r = t->r, .fd = -1};
+    repair_reader reader = repair_reader_of(t->r);
     *later = repair_read_record(&reader, saved->at, &record, &status, error) &&
              repair_commit(t->r, saved->at, record) < sequence;
     repair_reader_end(&reader);
@@ -357,7 +357,7 @@ static tansu_status transfer_option(transfer *t, enum option_number number, tans
 /* transfer_collection -- creates a collection and saves its documents. */
 static tansu_status transfer_collection(repair *r, repair_collection *c, pending_slot *slots,
                                         uint64_t count, tansu_error *error) {
-    transfer t = {.r = r, .c = c, .slots = slots, .reader = {.r = r, .fd = -1}};
+    transfer t = {.r = r, .c = c, .slots = slots, .reader = repair_reader_of(r)};
     tansu_status status = begin_batch(&t, error);
     if (status == TANSU_OK)
         status = write_txn_collection_ensure(t.wtxn, c->name, c->local, true, error);

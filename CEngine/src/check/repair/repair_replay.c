@@ -289,7 +289,7 @@ static tansu_status replay_slice(replay *k, const repair_slice *slice, tansu_err
 }
 
 tansu_status repair_replay(repair *r, tansu_error *error) {
-    replay k = {.r = r, .reader = {.r = r, .fd = -1}, .known = {.r = r, .fd = -1}};
+    replay k = {.r = r, .reader = repair_reader_of(r), .known = repair_reader_of(r)};
     tansu_status status = date_inserts(&k, error);
     if (r->orphan_count > 1)
         qsort(r->orphans, r->orphan_count, sizeof *r->orphans, by_commit);

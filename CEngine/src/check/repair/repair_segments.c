@@ -10,6 +10,7 @@
 
 #include "log/scan.h"
 #include "store/manifest.h"
+#include "store/open/open.h"
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/checksum/checksum.h"
@@ -44,8 +45,8 @@ static bool add_segment(listing *l, uint32_t number, uint32_t named, char *file)
         free(file);
         return false;
     }
-    r->segments[r->segment_count++] = (repair_segment){
-        .number = number, .named = named, .file = file, .image = -1, .first = UINT64_MAX};
+    r->segments[r->segment_count++] =
+        (repair_segment){.number = number, .named = named, .file = file, .first = UINT64_MAX};
     return true;
 }
 
@@ -126,6 +127,14 @@ static void note(repair *r, const repair_segment *s, int64_t size, const char *w
 
 /* ---- Headers ---- */
 
+/* header_fits_blocks -- whether a header is not that of another database's segment, which was put
+ * before the blocks of one of this database. */
+static bool header_fits_blocks(const repair *r, const repair_segment *s,
+                               const segment_header *header) {
+    return r->keys == NULL || s->image->count == 0 ||
+           memcmp(header->uuid, r->uuid, sizeof r->uuid) == 0;
+}
+
 /* read_header -- a segment's size and header. */
 static tansu_status read_header(repair *r, repair_segment *s, segment_header *header,
                                 tansu_error *error) {
@@ -146,8 +155,10 @@ static tansu_status read_header(repair *r, repair_segment *s, segment_header *he
             s->size = SEGMENT_SIZE_MOST;
         }
         repair_read_bytes(r, s, fd, (uint8_t *)header, 0, sizeof *header);
-        s->waits = !scan_header(header);
-        if (!s->waits)
+        s->waits = r->keys == NULL && !scan_header(header);
+        if (r->keys != NULL)
+            status = repair_image_decrypt(r, s, fd, header, error);
+        else if (!s->waits)
             status = repair_image_make(r, s, fd, header->uuid, header, error);
     }
     if (fd >= 0)
@@ -163,7 +174,8 @@ static tansu_status read_header(repair *r, repair_segment *s, segment_header *he
             "repair it with the version of the library that wrote it",
             s->number, header->format, LOG_FORMAT);
     bool compacted = header->last != 0;
-    if (header->number != s->named || header->base == 0 || header->base > COMMIT_MOST ||
+    if (header->number != s->named || !header_fits_blocks(r, s, header) || header->base == 0 ||
+        header->base > COMMIT_MOST ||
         (compacted && (header->last < header->base || header->last > COMMIT_MOST)))
         return TANSU_OK; /* the header of another segment, which says nothing of this one */
     s->header = true;
@@ -216,6 +228,14 @@ static tansu_status owner_vote(repair *r, owners *o, const repair_segment *s, ta
 /* The votes of a MANIFEST: more than a header's, and fewer than those of a segment with frames. */
 #define MANIFEST_VOTES 3
 
+/* refuse_manifest -- a valid MANIFEST is not used. */
+static void refuse_manifest(repair *r, const char *why) {
+    problem_location where = {.file = "MANIFEST", .offset = 0, .size = -1};
+    problem_list_add(&r->problems, &where, "%s", why);
+    r->manifest_read = false;
+    r->end_sequence = 0;
+}
+
 /* find_owner -- the uuid by the votes of the segments. The file TAIL proposes one, too: the headers
  * of all segments may be lost. */
 static tansu_status find_owner(repair *r, const segment_header *headers, tansu_error *error) {
@@ -238,12 +258,8 @@ static tansu_status find_owner(repair *r, const segment_header *headers, tansu_e
             best = i;
     if (o.count != 0)
         memcpy(r->uuid, o.uuid[best], sizeof r->uuid);
-    if (r->manifest_read && best != 0) {
-        problem_location where = {.file = "MANIFEST", .offset = 0, .size = -1};
-        problem_list_add(&r->problems, &where, "The MANIFEST is of another database");
-        r->manifest_read = false;
-        r->end_sequence = 0;
-    }
+    if (r->manifest_read && best != 0)
+        refuse_manifest(r, "The MANIFEST is of another database");
     return status;
 }
 
@@ -279,7 +295,7 @@ static bool manifest_newer(const repair *r) {
     return newer;
 }
 
-/* read_manifest -- the MANIFEST, if there is a valid one. Errors: VERSION, ENCRYPTED, MEMORY. */
+/* read_manifest -- the MANIFEST, if there is a valid one. Errors: VERSION, MEMORY. */
 static tansu_status read_manifest(repair *r, bool *there, tansu_error *error) {
     tansu_error found;
     tansu_status status = manifest_read(r->calls, r->from, &r->manifest, &found);
@@ -287,10 +303,6 @@ static tansu_status read_manifest(repair *r, bool *there, tansu_error *error) {
     r->manifest_read = status == TANSU_OK;
     r->end_sequence =
         r->manifest_read && r->manifest.end_sequence <= INT64_MAX ? r->manifest.end_sequence : 0;
-    if (status == TANSU_OK && r->manifest.encrypted)
-        return error_set(error, TANSU_E_ENCRYPTED, r->from,
-                         "The database is encrypted, and its documents cannot be salvaged without "
-                         "its key");
     if (status == TANSU_OK || status == TANSU_E_NOT_FOUND)
         return TANSU_OK;
     if (status == TANSU_E_MEMORY || (status == TANSU_E_VERSION && manifest_newer(r))) {
@@ -299,6 +311,83 @@ static tansu_status read_manifest(repair *r, bool *there, tansu_error *error) {
         return status;
     }
     return TANSU_OK;
+}
+
+/* ---- The keys of an encrypted database ---- */
+
+/* note_key -- sees that there is a file KEY. */
+static bool note_key(void *context, const char *name) {
+    bool *there = context;
+    *there = *there || strcmp(name, "KEY") == 0;
+    return !*there;
+}
+
+/* sealed_segment -- whether a segment of the log has the header of an encrypted database. */
+static bool sealed_segment(const repair *r, const repair_segment *s) {
+    segment_header header;
+    int fd = s->file == NULL ? repair_segment_open(r, s->number) : -1;
+    bool sealed = fd >= 0 &&
+                  r->calls->read(fd, &header, sizeof header, 0) == (ssize_t)sizeof header &&
+                  scan_header(&header) && (header.kind & SEGMENT_SEALED) != 0;
+    if (fd >= 0)
+        r->calls->close(fd);
+    return sealed;
+}
+
+/* is_encrypted -- by the MANIFEST, or where that is lost by the file KEY, or by a segment. */
+static bool is_encrypted(const repair *r) {
+    bool found = r->manifest_read && r->manifest.encrypted;
+    if (!found && !r->manifest_read)
+        r->calls->list(r->calls, r->from, note_key, &found);
+    for (size_t i = 0; !found && i < r->segment_count; i++)
+        found = sealed_segment(r, &r->segments[i]);
+    return found;
+}
+
+/* authenticate -- whether the MANIFEST is that of the keys; otherwise it is not used. */
+static tansu_status authenticate(repair *r, tansu_error *error) {
+    if (!r->manifest_read)
+        return TANSU_OK;
+    tansu_error found;
+    tansu_status status = TANSU_E_CORRUPT;
+    if (r->manifest.encrypted && memcmp(r->manifest.uuid, r->uuid, sizeof r->uuid) == 0)
+        status = manifest_authenticate(&r->manifest, r->from, r->keys, &found);
+    if (status == TANSU_E_MEMORY)
+        return error_memory(error);
+    if (status != TANSU_OK)
+        refuse_manifest(r, "The MANIFEST is not that of the database's keys");
+    return TANSU_OK;
+}
+
+/* find_keys -- reads them, if the database is encrypted. Errors: ENCRYPTED, WRONG_KEY,
+ * INVALID_ARGUMENT (a key, and it is not encrypted), CORRUPT (KEY is), VERSION, IO, MEMORY. */
+static tansu_status find_keys(repair *r, tansu_error *error) {
+    const user_key key = options_key(r->settings);
+    if (!is_encrypted(r))
+        return key.bytes == NULL
+                   ? TANSU_OK
+                   : error_set(error, TANSU_E_INVALID_ARGUMENT, r->from,
+                               "A key was given and the database is not encrypted; repair it "
+                               "without a key");
+    if (key.bytes == NULL)
+        return error_set(error, TANSU_E_ENCRYPTED, r->from,
+                         "The database is encrypted, and its documents cannot be salvaged without "
+                         "its key");
+    tansu_status status = key_file_identify(r->calls, r->from, r->uuid, &r->iterations, error);
+    if (status == TANSU_OK)
+        status = key_file_read(r->calls, r->from, r->uuid, &key, &r->keys, error);
+    return status == TANSU_OK ? authenticate(r, error) : status;
+}
+
+/* check_keys -- after the segments were read: rejects keys of another database, which open nothing.
+ */
+static tansu_status check_keys(const repair *r, tansu_error *error) {
+    bool other = r->keys != NULL && r->decrypted == 0 && r->manifest.encrypted &&
+                 memcmp(r->manifest.uuid, r->uuid, sizeof r->uuid) != 0;
+    return other ? error_set(error, TANSU_E_CORRUPT, r->from,
+                             "The file \"KEY\" is that of another database, and nothing can be "
+                             "salvaged without its own; restore the file or a backup")
+                 : TANSU_OK;
 }
 
 /* ---- The order ---- */
@@ -402,7 +491,7 @@ static tansu_status read_headers(repair *r, tansu_error *error) {
     for (size_t i = 0; status == TANSU_OK && i < r->segment_count; i++)
         status = read_header(r, &r->segments[i], &headers[i], error);
     if (status == TANSU_OK)
-        status = find_owner(r, headers, error);
+        status = r->keys != NULL ? check_keys(r, error) : find_owner(r, headers, error);
     for (size_t i = 0; status == TANSU_OK && i < r->segment_count; i++)
         if (r->segments[i].waits)
             status = make_image(r, &r->segments[i], &headers[i], error);
@@ -429,7 +518,9 @@ tansu_status repair_find_segments(repair *r, tansu_error *error) {
     }
     if (r->segment_count > 1)
         qsort(r->segments, r->segment_count, sizeof *r->segments, by_number);
-    status = read_headers(r, error);
+    status = find_keys(r, error);
+    if (status == TANSU_OK)
+        status = read_headers(r, error);
     for (size_t i = 0; status == TANSU_OK && i < r->segment_count; i++) {
         repair_segment *s = &r->segments[i];
         if (!s->left_out && !s->header)

@@ -82,8 +82,7 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
     return TANSU_OK;
 }
 
-/* key_of -- the key in the options. */
-static user_key key_of(const tansu_options *options) {
+user_key options_key(const tansu_options *options) {
     user_key key = {.bytes = options->key,
                     .size = options->key_size,
                     .kind = options->key_kind,
@@ -106,7 +105,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     db->hooks = hooks;
     db->keys_shared = shared != NULL;
     db->keys = shared != NULL ? *shared : NULL;
-    const user_key key = key_of(options);
+    const user_key key = options_key(options);
     char *log_folder = NULL, *set_aside = NULL;
     switch (options->store) {
     case TANSU_STORE_MEMORY:
@@ -381,6 +380,6 @@ tansu_status options_check(const tansu_options *o, tansu_error *error) {
         wrong = "The option \"group_memory_bytes\" must be from 64 KiB to 1 TiB";
     if (wrong != NULL)
         return error_set(error, TANSU_E_INVALID_ARGUMENT, "options", "%s", wrong);
-    const user_key key = key_of(o);
+    const user_key key = options_key(o);
     return user_key_check(&key, error);
 }

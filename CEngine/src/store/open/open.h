@@ -6,6 +6,7 @@
 
 #include "crypt/keyring.h"
 #include "store/database.h"
+#include "store/key_file.h"
 #include "tansu.h"
 
 /* database_new -- the struct with its mutexes, settings taken over. Errors: MEMORY. */
@@ -31,5 +32,9 @@ tansu_status options_complete(const tansu_options *given, tansu_options *whole, 
 /* options_check -- rejects settings of a whole struct that are invalid. Errors:
  * INVALID_ARGUMENT. */
 tansu_status options_check(const tansu_options *options, tansu_error *error);
+
+/* options_key -- the key in the options. In the build that tests everything encrypted, one for those
+ * that have none. */
+user_key options_key(const tansu_options *options);
 
 #endif
