@@ -452,9 +452,9 @@ static tansu_status block_error(const log *l, tansu_error *error) {
     char name[32];
     segment_name((uint32_t)(at >> 32), name);
     return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(uint32_t)at,
-                    "A block of the compressed segment \"%s\" is corrupt at offset %u; restore a "
-                    "backup or salvage what is readable with \"tansu repair\"",
-                    name, (uint32_t)at);
+                    "A block of the %s segment \"%s\" is corrupt at offset %u; restore a backup or "
+                    "salvage what is readable with \"tansu repair\"",
+                    sealed_log(l) ? "encrypted" : "compressed", name, (uint32_t)at);
 }
 
 tansu_status log_read_error(const log *l, tansu_error *error) {

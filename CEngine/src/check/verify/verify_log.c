@@ -3,6 +3,8 @@
  */
 #include "check/verify/verify_internal.h"
 
+#include "log/sealed_check.h"
+#include "log/sealed_segment.h"
 #include "log/segment_reader.h"
 #include "store/database_internal.h"
 #include "util/array.h"
@@ -184,6 +186,30 @@ bool verify_in_corrupt_range(const verification *c, log_location location) {
            c->corrupt_ranges[low].from <= offset;
 }
 
+/* A segment whose file is checked. */
+typedef struct file_check {
+    verification *c;
+    const log_extent *e;
+} file_check;
+
+/* note_fault -- a sealed_fault. */
+static void note_fault(void *context, uint64_t offset, uint64_t size, const char *what) {
+    const file_check *f = context;
+    f->c->log_corrupt = true;
+    note(f->c, f->e, offset, (int64_t)size, what);
+}
+
+/* check_file -- of an encrypted database, the file that the image of a segment comes from, or was
+ * written to. */
+static tansu_status check_file(verification *c, const log_extent *e, const segment_image *image,
+                               tansu_error *error) {
+    file_check f = {.c = c, .e = e};
+    bool last = e == &c->extents[c->extent_count - 1];
+    return sealed_log(c->db->log) ? sealed_check(c->db->log, e, last, image->bytes,
+                                                 image->owned != NULL, note_fault, &f, error)
+                                  : TANSU_OK;
+}
+
 tansu_status verify_log(verification *c, tansu_error *error) {
     uint64_t expected = 1;
     tansu_status status = TANSU_OK;
@@ -203,7 +229,9 @@ tansu_status verify_log(verification *c, tansu_error *error) {
         c->log_corrupt = c->log_corrupt || fault != NULL;
         if (fault != NULL)
             note(c, e, 0, SEGMENT_HEADER_SIZE, fault);
-        status = check_segment(c, e, image.bytes, error);
+        status = check_file(c, e, &image, error);
+        if (status == TANSU_OK)
+            status = check_segment(c, e, image.bytes, error);
         image_close(&image);
         expected = e->last + 1;
     }

@@ -13,13 +13,17 @@
 
 /* ---- Opening ---- */
 
+/* form -- how a segment that is read by blocks is called. */
+static const char *form(const compressed_segment *s) {
+    return s->keys != NULL ? "encrypted" : "compressed";
+}
+
 /* corrupt -- the error for a segment whose table, or the header of it, is invalid. */
 static tansu_status corrupt(const compressed_segment *s, uint64_t offset, tansu_error *error) {
-    return error_at(
-        error, TANSU_E_CORRUPT, s->name, (int64_t)offset,
-        "The table of the compressed segment \"%s\" is corrupt (offset %llu); restore a "
-        "backup or salvage what is readable with \"tansu repair\"",
-        s->name, (unsigned long long)offset);
+    return error_at(error, TANSU_E_CORRUPT, s->name, (int64_t)offset,
+                    "The table of the %s segment \"%s\" is corrupt (offset %llu); restore a "
+                    "backup or salvage what is readable with \"tansu repair\"",
+                    form(s), s->name, (unsigned long long)offset);
 }
 
 /* read_part -- reads bytes of the file. */
@@ -175,6 +179,7 @@ tansu_status compressed_open_sealed(compressed_segment *s, int fd, uint64_t size
     if (memcmp(table.header, header, sizeof table.header) == 0 && table.count == entries &&
         table.end >= IMAGE_BLOCKS) {
         s->size = position;
+        s->stored = true;
         s->end = table.end;
         s->count = table.count;
         s->codec = (enum codec)table.codec;
@@ -263,9 +268,9 @@ bool compressed_decode(const compressed_segment *s, uint32_t block, const uint8_
 tansu_status compressed_corrupt(const compressed_segment *s, uint32_t block, tansu_error *error) {
     uint64_t offset = (uint64_t)s->table[block].position * 8;
     return error_at(error, TANSU_E_CORRUPT, s->name, (int64_t)offset,
-                    "A block of the compressed segment \"%s\" is corrupt at offset %llu; restore a "
+                    "A block of the %s segment \"%s\" is corrupt at offset %llu; restore a "
                     "backup or salvage what is readable with \"tansu repair\"",
-                    s->name, (unsigned long long)offset);
+                    form(s), s->name, (unsigned long long)offset);
 }
 
 /* load -- decompresses a block into the cache and pins it; NULL when that fails, which is

@@ -92,6 +92,7 @@ typedef struct compressed_segment {
     uint32_t number;
     uint32_t crc_seed;
     keyring *keys;       /* of sealed blocks; otherwise NULL */
+    bool stored;         /* the file has a table of sealed blocks, which was read */
     enum codec codec;    /* it was written with */
     const uint8_t *file; /* mapped */
     uint64_t size;       /* of its blocks: where the table begins */
