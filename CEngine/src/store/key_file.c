@@ -378,7 +378,7 @@ tansu_status key_file_identify(const fs *calls, const char *folder, uint8_t uuid
     char *path = fs_join(folder, KEY_NAME);
     if (path == NULL)
         return error_memory(error);
-    tansu_status status = read_text(calls, path, &f, error);
+    tansu_status status = read_file(calls, folder, path, &f, error);
     free(path);
     if (status != TANSU_OK)
         return status;

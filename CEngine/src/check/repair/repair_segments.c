@@ -351,7 +351,7 @@ static tansu_status authenticate(repair *r, tansu_error *error) {
     tansu_error found;
     tansu_status status = TANSU_E_CORRUPT;
     if (r->manifest.encrypted && memcmp(r->manifest.uuid, r->uuid, sizeof r->uuid) == 0)
-        status = manifest_authenticate(&r->manifest, r->from, r->keys, &found);
+        status = manifest_authenticate(&r->manifest, r->from, r->keys, false, &found);
     if (status == TANSU_E_MEMORY)
         return error_memory(error);
     if (status != TANSU_OK)
