@@ -118,4 +118,31 @@ struct EncryptionTests {
         #expect(try command.text("output") == "1\n")
         #expect(try !terminal.shown().contains("secret"))
     }
+
+    #if TansuServer
+    @Test("a server opens its database with the key")
+    func serving() throws {
+        try create(["--key-file", "key"])
+        // It gets as far as the missing users with the key only.
+        let words = ["serve", "db.tansu", "--bind", "0.0.0.0", "--port", "0"]
+        #expect(try command.tansu(words, input: []).error.contains("ENCRYPTED"))
+        #expect(try command.tansu(words + ["--key-file", "digits"], input: []).error.contains("WRONG_KEY"))
+        #expect(try command.tansu(words + ["--key-file", "key"], input: []).error.contains("NEEDS_USERS"))
+    }
+    #endif
+
+    #if TansuSync
+    @Test("the folders of a replication have the same key")
+    func replicating() throws {
+        let saved = try command.tansu(
+            ["save", "db.tansu", "people", #"{"_id": "mike"}"#, "--key-file", "key"], input: [])
+        #expect(saved.status == 0)
+        let words = ["replicate", "db.tansu/people", "copy.tansu/people", "--create"]
+        #expect(try command.tansu(words, input: []).error.contains("ENCRYPTED"))
+        let result = try command.tansu(words + ["--key-file", "key"], input: [])
+        #expect(result.status == 0, "\(result.error)")
+        let copied = try command.tansu(["count", "copy.tansu", "people", "--key-file", "key"], input: [])
+        #expect(copied.output == "1\n")
+    }
+    #endif
 }

@@ -14,7 +14,7 @@ struct ReplicateCommand: Subcommand {
 
             The user is part of a URL, or that of --user. The password is part of the URL as well, or the first line of the \
             file of --password-file, or the value of the environment variable TANSU_PASSWORD. Two servers get the same one only \
-            for users of the same name.
+            for users of the same name. Two folders are opened with the same key.
 
             EXAMPLE:
               tansu replicate people.tansu/people https://anna@example.org/people --create
