@@ -459,14 +459,18 @@ static inline const record_header *log_record(const log *l, log_pins *pins, log_
     return (const record_header *)(memory + offset);
 }
 
-/* log_prefetch -- loads cache lines of the record at a location before it is read. */
-static inline void log_prefetch(const log *l, log_location location, uint32_t lines) {
+/* log_prefetch -- loads cache lines of the record at a location before it is read. `kept`: the caller
+ * keeps segments whose first commit is no later; what others are read by may go meanwhile. */
+static inline void log_prefetch(const log *l, log_location location, uint32_t lines,
+                                uint64_t kept) {
     uint64_t size, offset = (uint32_t)location & LOCATION_MASK;
-    const uint8_t *memory = log_memory(log_entry(l, (uint32_t)(location >> 32)), &size);
+    const segment_entry *entry = log_entry(l, (uint32_t)(location >> 32));
+    const uint8_t *memory = log_memory(entry, &size);
     if (offset >= size)
         return;
     if (__builtin_expect(log_compressed(memory) != NULL, 0)) {
-        compressed_prefetch(log_compressed(memory), offset, lines);
+        if (__atomic_load_n(&entry->first, __ATOMIC_RELAXED) <= kept)
+            compressed_prefetch(log_compressed(memory), offset, lines);
         return;
     }
     for (uint32_t i = 0; i < lines; i++)

@@ -17,7 +17,7 @@
 /* prefetch_record -- the four cache lines that most documents fit in. */
 static inline void prefetch_record(const read_context *rctx, log_location location) {
     if (location != 0)
-        log_prefetch(rctx->log, location, 4);
+        log_prefetch(rctx->log, location, 4, rctx->sequence);
 }
 
 /* prefetch_lines -- the same of a record in memory, from the line that begins at `at` on. */

@@ -332,8 +332,8 @@ static void prefetch(const application *a, const backlog_changes *changes, size_
         return;
     const backlog_change *ahead = &changes->items[at + PREFETCH_AHEAD];
     if (ahead->from != 0)
-        log_prefetch(a->log, ahead->from, PREFETCH_LINES);
-    log_prefetch(a->log, ahead->to, PREFETCH_LINES);
+        log_prefetch(a->log, ahead->from, PREFETCH_LINES, UINT64_MAX);
+    log_prefetch(a->log, ahead->to, PREFETCH_LINES, UINT64_MAX);
 }
 
 /* apply -- makes all changes in one index. */

@@ -164,13 +164,13 @@ static inline void prefetch_moved(const log *l, const collection_state *state, l
     if (slots_left <= PREFETCH_AHEAD || ahead->at == 0)
         return;
     if ((ahead->at & LOCATION_DELETED) == 0)
-        log_prefetch(l, frame + ahead->at, 1);
+        log_prefetch(l, frame + ahead->at, 1, UINT64_MAX);
     const aligned_u64 *word = where_collection(ahead->where) == state->id
                                   ? locations_word(state->locations, where_rid(ahead->where))
                                   : NULL;
     log_location from = word == NULL ? 0 : locations_load(word);
     if (from != 0)
-        log_prefetch(l, from, 1);
+        log_prefetch(l, from, 1, UINT64_MAX);
 }
 
 /* relocate_run -- the same for the inserted documents, which follow each other. */
