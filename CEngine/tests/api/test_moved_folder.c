@@ -137,7 +137,7 @@ static void meet(place *p, fate f) {
         in_folders(
             p, p->other,
             "cd $db; rm -f log/* index/* MANIFEST; cd $other; "
-            "for f in MANIFEST log/* index/*; do cp $f $db/$f.tmp; mv $db/$f.tmp $db/$f; done");
+            "for f in MANIFEST $(ls KEY 2>/dev/null) log/* index/*; do cp $f $db/$f.tmp; mv $db/$f.tmp $db/$f; done");
         break;
     case FATE_FILES_OVERWRITTEN: in_folders(p, p->other, "cp -r $other/. $db/"); break;
     case FATE_OLDER_FILES: in_folders(p, p->aside, "cp -r $other/. $db/"); break;
