@@ -90,6 +90,13 @@ static void keys(void) {
                                     &answer));
     CHECK_TEXT("{\"ok\": true}", answer);
     tansu_free(answer);
+    CHECK_STATUS(TANSU_OK,
+                 tansu_execute_json(db,
+                                    "{\"op\": \"rekey\", \"everything\": true, \"options\": "
+                                    "{\"passphrase\": \"abc\"}}",
+                                    &answer));
+    CHECK_TEXT("{\"ok\": true}", answer);
+    tansu_free(answer);
     call_close(db);
     snprintf(text, sizeof text, "{'path': '%s', 'passphrase': 'abd'}", path);
     CHECK_STATUS(TANSU_E_WRONG_KEY, try_json(text));

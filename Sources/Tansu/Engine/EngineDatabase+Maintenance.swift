@@ -33,6 +33,22 @@ extension EngineDatabase {
         }
     }
 
+    /// Replaces the key and the data key of an encrypted database.
+    ///
+    /// The key first: after an error the engine's database has one key for certain, with which it can be opened again.
+    func rekeyEverything(to key: DatabaseKey, progress: (Database.Progress) throws -> Void) throws {
+        try rekey(to: key)
+        try call { database in
+            try key.withEngineKey { bytes, size, kind, iterations in
+                try withEngineProgress(progress) { callback, context in
+                    _ = try engineCall {
+                        tansu_rekey_everything(database, bytes, size, kind, iterations, callback, context, $0)
+                    }
+                }
+            }
+        }
+    }
+
     /// Reclaims the space of removed and replaced documents, and returns the engine's report.
     func compact(progress: (Database.Progress) throws -> Void) throws -> BSONDocument {
         try call { database in try engineTask(progress) { tansu_compact(database, $0, $1, $2, $3) } }

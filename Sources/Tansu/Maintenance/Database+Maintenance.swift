@@ -63,6 +63,24 @@ extension Database {
         try engine.rekey(to: key)
     }
 
+    /// Replaces the key of an encrypted database, and the key that its data is encrypted with.
+    ///
+    /// A compaction encrypts the whole log anew, and the index file is written anew, while others read and write. Who had
+    /// the old key and an old copy of the file `KEY` cannot read the database any more. Interrupted at any moment, the
+    /// new key opens the database, and the next call completes the change. Processes that have the database open to read
+    /// must open it again.
+    ///
+    /// - Parameters:
+    ///   - key: The new key; the one that the database has is fine, too.
+    ///   - progress: Called with the number of bytes done; what it throws ends the change.
+    /// - Throws: ``TansuError`` as ``rekey(to:)`` and ``compact(progress:)``.
+    public func rekeyEverything(
+        to key: DatabaseKey, progress: (Progress) throws -> Void = { _ in }
+    ) throws {
+        try rejectInsideOwnWrite()
+        try engine.rekeyEverything(to: key, progress: progress)
+    }
+
     /// Statistics: path, store, sequence number of the newest commit, collections with their documents and indexes,
     /// sizes of the files.
     ///
@@ -126,6 +144,24 @@ extension Database {
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func rekey(to key: DatabaseKey) async throws {
         try await writers.run { _ in try self.rekey(to: key) }
+    }
+
+    /// Replaces the key of an encrypted database, and the key that its data is encrypted with, as the synchronous variant
+    /// does.
+    ///
+    /// - Parameters:
+    ///   - key: The new key.
+    ///   - progress: Called on a thread of the database with the number of bytes done.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func rekeyEverything(
+        to key: DatabaseKey, progress: @escaping @Sendable (Progress) throws -> Void = { _ in }
+    ) async throws {
+        try await Session(self).run(.write) { flag in
+            try self.rekeyEverything(to: key) { state in
+                try progress(state)
+                try flag.check()
+            }
+        }
     }
 
     /// Statistics: path, store, sequence number of the newest commit, collections, sizes of the files.

@@ -8,7 +8,8 @@ struct RekeyCommand: Subcommand {
         discussion: """
             From then on the database opens with the new key only. The data itself is encrypted with a key that stays, \
             so this takes no longer than opening the database. A copy of the database's files that was made before \
-            still opens with the old key.
+            still opens with the old key, and who has one can read what is written later: --everything replaces the \
+            key of the data, too, and writes all of it anew.
 
             EXAMPLES:
               tansu save me.tansu people '{"name": "Ann"}' --passphrase-file old.txt
@@ -18,6 +19,7 @@ struct RekeyCommand: Subcommand {
 
     @OptionGroup var target: DatabaseArgument
     @OptionGroup(title: "New key") var new: NewKeyOptions
+    @Flag(help: "Encrypt all data anew, with another key of its own.") var everything = false
     @OptionGroup var output: OutputOptions
 
     func execute() throws -> CommandExitCode {
@@ -29,7 +31,14 @@ struct RekeyCommand: Subcommand {
                     code: "INVALID_STATE", message: "Database \"\(target.database)\" is not encrypted: it has no key",
                     path: target.database, status: .usage)
             }
-            try opened.database.rekey(to: try given ?? asked())
+            let key = try given ?? asked()
+            if everything {
+                try ProgressBar.showing(label: target.database) { progress in
+                    try opened.database.rekeyEverything(to: key, progress: progress)
+                }
+            } else {
+                try opened.database.rekey(to: key)
+            }
             try printResult([:], text: "Only the new key opens \(target.database) now", asJSON: output.json)
             return .success
         }

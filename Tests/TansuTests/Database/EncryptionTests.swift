@@ -73,6 +73,25 @@ struct EncryptionTests {
         #expect(code(opening: bytes) == nil)
     }
 
+    @Test("Everything is encrypted anew, and only the new key opens the database")
+    func rekeyingEverything() async throws {
+        let db = try await Database.open(path: path, key: bytes)
+        try await db.collection("people").save((0..<500).map { ["_id": .int32($0)] as BSONDocument })
+        try await db.rekeyEverything(to: .passphrase("secret"))
+        try await db.suspend()
+        try await db.resume()
+        #expect(try await db.collection("people").find().count() == 500)
+        let keys = try String(contentsOfFile: path + "/KEY", encoding: .utf8)
+        #expect(keys.contains("\nkey 2 ") && !keys.contains("\nkey 1 "))
+        let error = #expect(throws: TansuError.self) {
+            try db.write { _ in try db.rekeyEverything(to: bytes) }
+        }
+        #expect(error?.code == .invalidState || error?.code == .busy)
+        try await db.close()
+        #expect(code(opening: bytes) == .wrongKey)
+        #expect(code(opening: .passphrase("secret")) == nil)
+    }
+
     @Test("A database that is not encrypted, or is read, has no key to replace")
     func refused() throws {
         let error = #expect(throws: TansuError.self) { try Database(.memory).rekey(to: bytes) }

@@ -17,6 +17,7 @@
 #define REQUEST_DEPTH (TANSU_MAX_DEPTH + 8)
 
 #define BIT(member) (1u << (member))
+_Static_assert(MEMBER_COUNT <= 32, "a bit for each member");
 
 /* Beside the types of BSON: a whole number, not negative, of whatever type. */
 #define NUMBER 0xF0
@@ -57,6 +58,7 @@ static const struct {
     [MEMBER_FORM] = {"form", DOC_STRING, "\"folder\" or \"file\""},
     [MEMBER_KEY] = {"key", DOC_DOCUMENT, "an object"},
     [MEMBER_PLAIN] = {"plain", DOC_BOOL, "true or false"},
+    [MEMBER_EVERYTHING] = {"everything", DOC_BOOL, "true or false"},
 };
 
 /* What may stand in every command. */
@@ -90,6 +92,7 @@ static const struct {
 #define FORM BIT(MEMBER_FORM)
 #define KEY BIT(MEMBER_KEY)
 #define PLAIN BIT(MEMBER_PLAIN)
+#define EVERYTHING BIT(MEMBER_EVERYTHING)
 
 /* Where a command may stand. */
 enum where {
@@ -145,7 +148,7 @@ static const struct operation {
     {"sync", command_sync, 0, 0, ALONE},
     {"checkpoint", command_checkpoint, 0, 0, ALONE},
     {"compact", command_compact, 0, 0, ALONE},
-    {"rekey", command_rekey, OPTIONS, 0, ALONE},
+    {"rekey", command_rekey, OPTIONS, EVERYTHING, ALONE},
     {"verify", command_verify, 0, 0, ALONE},
     {"backup", command_backup, TO, FORM | KEY | PLAIN, ALONE},
     {"restore", command_restore, FROM | TO, KEY, WITHOUT},

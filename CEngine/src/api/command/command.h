@@ -41,6 +41,7 @@ enum {
     MEMBER_FORM,
     MEMBER_KEY,
     MEMBER_PLAIN,
+    MEMBER_EVERYTHING,
     MEMBER_COUNT
 };
 

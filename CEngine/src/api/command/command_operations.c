@@ -526,13 +526,16 @@ static tansu_status read_key(const command *c, unsigned member, const char *name
     return status;
 }
 
-/* command_rekey -- replaces the key by that of "options". */
+/* command_rekey -- replaces the key by that of "options"; with "everything" the data key as well. */
 tansu_status command_rekey(command *c, tansu_error *error) {
     tansu_key key;
     tansu_status status = read_key(c, MEMBER_OPTIONS, "options", &key, error);
-    return status == TANSU_OK
-               ? tansu_rekey(c->db, key.bytes, key.size, key.kind, key.iterations, error)
-               : status;
+    if (status != TANSU_OK)
+        return status;
+    if (command_has(c, MEMBER_EVERYTHING) && doc_bool(&c->given[MEMBER_EVERYTHING]))
+        return tansu_rekey_everything(c->db, key.bytes, key.size, key.kind, key.iterations, NULL,
+                                      NULL, error);
+    return tansu_rekey(c->db, key.bytes, key.size, key.kind, key.iterations, error);
 }
 
 /* ---- JSON commands that read or write files: backups, repair, copies, dumps ---- */
