@@ -1284,17 +1284,17 @@ TANSU_API tansu_status tansu_repair(const char *from, const char *to, tansu_prog
                                     void *context, tansu_buffer *report, tansu_error *error);
 
 /*
- * tansu_repair() of an encrypted database, with its key (as in tansu_options). What is salvaged was
- * written by someone with the key: whatever else is in the files is left out. The new database has
- * the same key, and data keys of its own. Nothing decrypted is written to the disk. NULL: the
- * database is not encrypted. More errors: INVALID_ARGUMENT (the key, or the database is not
- * encrypted), WRONG_KEY, CORRUPT (the file KEY is missing, corrupt or another database's: nothing can
- * be salvaged without it), UNSUPPORTED (the library was built without libcrypto).
+ * tansu_repair() of an encrypted database, with its key. What is salvaged was written by someone with
+ * the key: whatever else is in the files is left out. The new database has the same key, and a data
+ * key of its own. Nothing decrypted is written to the disk. More errors: INVALID_ARGUMENT (the key,
+ * or the database is not encrypted), WRONG_KEY, CORRUPT (the file KEY is missing, corrupt or another
+ * database's: nothing can be salvaged without it), UNSUPPORTED (the library was built without
+ * libcrypto).
  */
-TANSU_API tansu_status tansu_repair_encrypted(const char *from, const char *to, const void *key,
-                                              size_t key_size, tansu_key_kind key_kind,
-                                              tansu_progress progress, void *context,
-                                              tansu_buffer *report, tansu_error *error);
+TANSU_API tansu_status tansu_repair_encrypted(const char *from, const char *to,
+                                              const tansu_key *key, tansu_progress progress,
+                                              void *context, tansu_buffer *report,
+                                              tansu_error *error);
 
 /* The two forms of a backup. */
 typedef enum tansu_backup_form {

@@ -61,25 +61,31 @@ tansu_status tansu_verify(tansu_db *db, tansu_progress progress, void *context,
     return status;
 }
 
-tansu_status tansu_repair(const char *from, const char *to, tansu_progress progress, void *context,
-                          tansu_buffer *report, tansu_error *error) {
-    return tansu_repair_encrypted(from, to, NULL, 0, TANSU_KEY_BYTES, progress, context, report,
-                                  error);
-}
-
-tansu_status tansu_repair_encrypted(const char *from, const char *to, const void *key,
-                                    size_t key_size, tansu_key_kind key_kind,
-                                    tansu_progress progress, void *context, tansu_buffer *report,
-                                    tansu_error *error) {
+/* repair -- tansu_repair(), with the key of an encrypted database. */
+static tansu_status repair(const char *from, const char *to, const user_key *key, task *progress,
+                           tansu_buffer *report, tansu_error *error) {
     if (from == NULL || to == NULL)
         return null_argument(from == NULL ? "from" : "to", error);
     tansu_options settings;
     tansu_options_init(&settings);
-    settings.key = key;
-    settings.key_size = key_size;
-    settings.key_kind = key_kind;
-    return database_repair(from, to, &fs_system, &engine_query_hooks, &settings, progress, context,
-                           report, error);
+    return database_repair(from, to, key, &fs_system, &engine_query_hooks, &settings,
+                           progress->progress, progress->context, report, error);
+}
+
+tansu_status tansu_repair(const char *from, const char *to, tansu_progress progress, void *context,
+                          tansu_buffer *report, tansu_error *error) {
+    const user_key none = {.bytes = NULL};
+    task t = {.progress = progress, .context = context};
+    return repair(from, to, &none, &t, report, error);
+}
+
+tansu_status tansu_repair_encrypted(const char *from, const char *to, const tansu_key *key,
+                                    tansu_progress progress, void *context, tansu_buffer *report,
+                                    tansu_error *error) {
+    user_key given;
+    task t = {.progress = progress, .context = context};
+    tansu_status status = key_argument(key, &given, error);
+    return status == TANSU_OK ? repair(from, to, &given, &t, report, error) : status;
 }
 
 /* ---- Backups, and databases out of them ---- */

@@ -342,6 +342,7 @@ static void encrypted_copies(const char *const to[4]) {
     TAKES(report, tansu_backup_plain(db, to[3], form, NULL, NULL, NULL, NULL));
     unlink(to[3]);
     NEEDS(key, tansu_backup_encrypted(db, to[3], form, NULL, NULL, NULL, NULL, NULL));
+    NEEDS(key, tansu_repair_encrypted(to[0], to[2], NULL, NULL, NULL, NULL, NULL));
     NEEDS(key, tansu_restore_encrypted(to[0], to[2], NULL, NULL, NULL, NULL, NULL));
     NEEDS(key,
           tansu_dump_encrypted(db, NULL, write_nothing, NULL, NONE, NULL, NULL, NULL, NULL, NULL));
@@ -358,6 +359,15 @@ static void encrypted_copies(const char *const to[4]) {
     const tansu_status done = can ? TANSU_OK : TANSU_E_UNSUPPORTED;
     const tansu_status null = can ? TANSU_E_INVALID_ARGUMENT : TANSU_E_UNSUPPORTED;
 #define COMES_TO(expected, parameter, call) (note(#parameter, #call), CHECK_STATUS(expected, call))
+    COMES_TO(done, report,
+             tansu_backup_encrypted(db, to[2], TANSU_BACKUP_FOLDER, &key, NULL, NULL, NULL, NULL));
+    COMES_TO(null, from, tansu_repair_encrypted(NULL, to[3], &key, NULL, NULL, NULL, NULL));
+    COMES_TO(null, to, tansu_repair_encrypted(to[2], NULL, &key, NULL, NULL, NULL, NULL));
+    COMES_TO(done, progress, tansu_repair_encrypted(to[2], to[3], &key, NULL, NULL, NULL, NULL));
+    folder_remove(to[3]);
+    COMES_TO(done, report, tansu_repair_encrypted(to[2], to[3], &key, NULL, NULL, NULL, NULL));
+    folder_remove(to[3]);
+    folder_remove(to[2]);
     COMES_TO(null, db, tansu_backup_encrypted(NULL, to[3], form, &key, NULL, NULL, NULL, NULL));
     COMES_TO(null, to, tansu_backup_encrypted(db, NULL, form, &key, NULL, NULL, NULL, NULL));
     COMES_TO(done, progress, tansu_backup_encrypted(db, to[3], form, &key, NULL, NULL, NULL, NULL));
@@ -423,15 +433,6 @@ static void maintenance(void) {
     TAKES(progress, tansu_repair(to[0], to[3], NULL, NULL, NULL, NULL));
     folder_remove(to[3]);
     TAKES(report, tansu_repair(to[0], to[3], NULL, NULL, NULL, NULL));
-    folder_remove(to[3]);
-    const tansu_key_kind kind = TANSU_KEY_BYTES;
-    NEEDS(from, tansu_repair_encrypted(NULL, to[3], NULL, 0, kind, NULL, NULL, NULL, NULL));
-    NEEDS(to, tansu_repair_encrypted(to[0], NULL, NULL, 0, kind, NULL, NULL, NULL, NULL));
-    TAKES(key, tansu_repair_encrypted(to[0], to[3], NULL, 0, kind, NULL, NULL, NULL, NULL));
-    folder_remove(to[3]);
-    TAKES(progress, tansu_repair_encrypted(to[0], to[3], NULL, 0, kind, NULL, NULL, NULL, NULL));
-    folder_remove(to[3]);
-    TAKES(report, tansu_repair_encrypted(to[0], to[3], NULL, 0, kind, NULL, NULL, NULL, NULL));
     NEEDS(db, tansu_clone(NULL, &memory, NULL, NULL, &copy, NULL));
     NEEDS(target, tansu_clone(db, NULL, NULL, NULL, &copy, NULL));
     NEEDS(copy, tansu_clone(db, &memory, NULL, NULL, NULL, NULL));

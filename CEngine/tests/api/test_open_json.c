@@ -66,7 +66,7 @@ static void keys(void) {
         check_skip("the engine has no libcrypto");
         return;
     }
-    char *folder = folder_new(), path[600], text[1000], *answer = NULL;
+    char *folder = folder_new(), path[600], text[2000], *answer = NULL;
     snprintf(path, sizeof path, "%s/db", folder);
     snprintf(text, sizeof text, "{'path': '%s', 'key': " BASE64_KEY "}", path);
     CHECK_OK(try_json(text), &call_error);
@@ -101,6 +101,16 @@ static void keys(void) {
     snprintf(text, sizeof text, "{'path': '%s', 'passphrase': 'abd'}", path);
     CHECK_STATUS(TANSU_E_WRONG_KEY, try_json(text));
     snprintf(text, sizeof text, "{'path': '%s', 'passphrase': 'abc'}", path);
+    CHECK_OK(try_json(text), &call_error);
+    static const char repairing[] = "{\"op\": \"repair\", \"from\": \"%s\", \"to\": "
+                                    "\"%s.repaired\", \"key\": {\"passphrase\": \"%s\"}}";
+    snprintf(text, sizeof text, repairing, path, path, "abd");
+    CHECK_STATUS(TANSU_E_WRONG_KEY, tansu_execute_json(NULL, text, &answer));
+    tansu_free(answer);
+    snprintf(text, sizeof text, repairing, path, path, "abc");
+    CHECK_STATUS(TANSU_OK, tansu_execute_json(NULL, text, &answer));
+    tansu_free(answer);
+    snprintf(text, sizeof text, "{'path': '%s.repaired', 'passphrase': 'abc'}", path);
     CHECK_OK(try_json(text), &call_error);
     snprintf(text, sizeof text, "{'path': '%s', 'passphrase': 1}", path);
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_json(text));

@@ -28,8 +28,9 @@ static int64_t count_of(const tansu_buffer *report, const char *name) {
 /* repair -- over the calls that may fail. */
 static tansu_status repair(const char *from, const char *to, tansu_buffer *report) {
     tansu_options settings = call_options(NULL);
-    return database_repair(from, to, &fault_fs, &engine_query_hooks, &settings, NULL, NULL, report,
-                           &call_error);
+    const user_key none = {.bytes = NULL};
+    return database_repair(from, to, &none, &fault_fs, &engine_query_hooks, &settings, NULL, NULL,
+                           report, &call_error);
 }
 
 /* check_result -- a new database has everything, or its report said that it has not. */

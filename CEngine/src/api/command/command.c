@@ -152,7 +152,7 @@ static const struct operation {
     {"verify", command_verify, 0, 0, ALONE},
     {"backup", command_backup, TO, FORM | KEY | PLAIN, ALONE},
     {"restore", command_restore, FROM | TO, KEY, WITHOUT},
-    {"repair", command_repair, FROM | TO, 0, WITHOUT},
+    {"repair", command_repair, FROM | TO, KEY, WITHOUT},
     {"clone", command_clone, TO, OPTIONS, ALONE},
     {"dump", command_dump, TO, OPTIONS | KEY, IN_TRANSACTION},
     {"load", command_load, FROM, OPTIONS | KEY, ALONE},

@@ -586,9 +586,14 @@ tansu_status command_restore(command *c, tansu_error *error) {
 }
 
 tansu_status command_repair(command *c, tansu_error *error) {
+    const char *from = command_text(c, MEMBER_FROM), *to = command_text(c, MEMBER_TO);
     tansu_buffer report = TANSU_BUFFER_INIT;
-    tansu_status status = tansu_repair(command_text(c, MEMBER_FROM), command_text(c, MEMBER_TO),
-                                       NULL, NULL, &report, error);
+    tansu_key key;
+    tansu_status status = TANSU_OK;
+    if (!command_has(c, MEMBER_KEY))
+        status = tansu_repair(from, to, NULL, NULL, &report, error);
+    else if ((status = read_key(c, MEMBER_KEY, "key", &key, error)) == TANSU_OK)
+        status = tansu_repair_encrypted(from, to, &key, NULL, NULL, &report, error);
     return put_report(c, status, &report, error);
 }
 

@@ -19,7 +19,6 @@
 
 #include "check/repair/repair_internal.h"
 #include "log/scan.h"
-#include "store/open/open.h"
 #include "util/error.h"
 #include "util/lock_holder.h"
 #include "util/staging/staging.h"
@@ -55,8 +54,12 @@ static tansu_status open_new(repair *r, const char *folder, tansu_error *error) 
     tansu_options options = *r->settings;
     options.path = folder;
     options.store = TANSU_STORE_PERSISTENT;
-    if (r->iterations != 0)
+    if (r->keys != NULL) {
+        options.key = r->key.bytes;
+        options.key_size = r->key.size;
+        options.key_kind = r->key.kind;
         options.key_iterations = r->iterations;
+    }
     options.durability = TANSU_DURABILITY_PROCESS; /* closing syncs everything */
     return database_open(&options, r->calls, r->hooks, &r->db, error);
 }
@@ -122,13 +125,14 @@ static tansu_status run(repair *r, const char *to, staging *staged, tansu_buffer
     return status == TANSU_OK ? staging_publish(staged, error) : status;
 }
 
-tansu_status database_repair(const char *from, const char *to, const fs *calls,
+tansu_status database_repair(const char *from, const char *to, const user_key *key, const fs *calls,
                              const query_hooks *hooks, const tansu_options *settings,
                              tansu_progress progress, void *context, tansu_buffer *report,
                              tansu_error *error) {
     repair r = {.calls = calls,
                 .hooks = hooks,
                 .settings = settings,
+                .key = user_key_given(*key),
                 .from = from,
                 .progress = progress,
                 .context = context,
@@ -137,11 +141,10 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
     staging staged = {.calls = calls, .fd = -1};
     int lock = -1;
     tansu_status status = TANSU_OK;
-    const user_key key = options_key(settings);
     if (r.log_folder == NULL)
         status = error_memory(error);
     if (status == TANSU_OK)
-        status = user_key_check(&key, error);
+        status = user_key_check(&r.key, error);
     if (status == TANSU_OK)
         status = lock_source(&r, &lock, error);
     if (status == TANSU_OK)

@@ -190,6 +190,7 @@ typedef struct repair {
     const fs *calls;
     const query_hooks *hooks;
     const tansu_options *settings; /* of the new database */
+    user_key key;                  /* of an encrypted one */
     const char *from;
     char *log_folder;
     tansu_progress progress;

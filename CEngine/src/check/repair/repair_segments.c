@@ -10,7 +10,6 @@
 
 #include "log/scan.h"
 #include "store/manifest.h"
-#include "store/open/open.h"
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/checksum/checksum.h"
@@ -362,20 +361,20 @@ static tansu_status authenticate(repair *r, tansu_error *error) {
 /* find_keys -- reads them, if the database is encrypted. Errors: ENCRYPTED, WRONG_KEY,
  * INVALID_ARGUMENT (a key, and it is not encrypted), CORRUPT (KEY is), VERSION, IO, MEMORY. */
 static tansu_status find_keys(repair *r, tansu_error *error) {
-    const user_key key = options_key(r->settings);
+    const user_key *key = &r->key;
     if (!is_encrypted(r))
-        return key.bytes == NULL
+        return key->bytes == NULL || key->assumed
                    ? TANSU_OK
                    : error_set(error, TANSU_E_INVALID_ARGUMENT, r->from,
                                "A key was given and the database is not encrypted; repair it "
                                "without a key");
-    if (key.bytes == NULL)
+    if (key->bytes == NULL)
         return error_set(error, TANSU_E_ENCRYPTED, r->from,
                          "The database is encrypted, and its documents cannot be salvaged without "
                          "its key");
     tansu_status status = key_file_identify(r->calls, r->from, r->uuid, &r->iterations, error);
     if (status == TANSU_OK)
-        status = key_file_read(r->calls, r->from, r->uuid, &key, &r->keys, error);
+        status = key_file_read(r->calls, r->from, r->uuid, key, &r->keys, error);
     return status == TANSU_OK ? authenticate(r, error) : status;
 }
 
