@@ -191,8 +191,9 @@ static tansu_status ends_well(checking *k, uint64_t position, bool *well, tansu_
     return status;
 }
 
-/* check_end -- what follows the blocks. In the segment that the log ends in without a table, that may
- * be of a commit that a crash interrupted; and a writer cuts its table off before it writes on. */
+/* check_end -- what follows the blocks, while this process writes the database. In the segment that
+ * the log ends in without a table, that may be of a commit that a crash interrupted. The writer cuts
+ * a table off before it writes on. */
 static tansu_status check_end(checking *k, const compressed_segment *blocks, uint64_t position,
                               tansu_error *error) {
     bool well = true;
@@ -222,7 +223,7 @@ tansu_status sealed_check(log *l, const log_extent *e, bool last, const uint8_t 
     if (status == TANSU_OK && k.bytes != NULL) {
         check_header(&k);
         status = check_blocks(&k, &position, error);
-        if (status == TANSU_OK)
+        if (status == TANSU_OK && !l->read_only)
             status = check_end(&k, blocks, position, error);
     }
     tansu_buffer_free(&k.content);

@@ -13,7 +13,8 @@ typedef void (*sealed_fault)(void *context, uint64_t offset, uint64_t size, cons
 /*
  * sealed_check -- authenticates the file of a segment up to the end of an extent: the header, by the
  * one in memory and the table's; every block, by its tag and, where the image is in memory, by that;
- * and what follows the blocks, but without a table in the `last` one. `image`: the bytes of the segment (image_open()), of which
+ * and, if this process writes the database, what follows the blocks, but without a table
+ * in the `last` one. `image`: the bytes of the segment (image_open()), of which
  * `decoded` tells that they come from the blocks. A file that does not exist any more, while another
  * process writes, is not checked. Errors: IO, MEMORY.
  */

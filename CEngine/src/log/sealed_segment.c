@@ -256,10 +256,12 @@ void sealed_end(log *l, segment *s) {
         return;
     pthread_mutex_lock(&l->mutex);
     no_sync(l); /* which compares the sizes */
-    if (sealed_table_put(file->sealer, s->number, &content, file->entries, disk->used, &table) &&
-        fs_write_all(l->calls, disk->fd, table.data, table.size, disk->used) == 0 &&
-        l->calls->truncate(disk->fd, disk->used + table.size) == 0)
-        __atomic_store_n(&disk->allocated, disk->used + table.size, __ATOMIC_RELAXED);
+    uint64_t end = disk->used;
+    if (sealed_table_put(file->sealer, s->number, &content, file->entries, end, &table) &&
+        fs_write_all(l->calls, disk->fd, table.data, table.size, end) == 0)
+        end += table.size;
+    if (l->calls->truncate(disk->fd, end) == 0) /* also after a part of the table */
+        __atomic_store_n(&disk->allocated, end, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&l->mutex);
     buffer_free(&table);
 }
