@@ -27,6 +27,8 @@ typedef struct fstore_t {
 
 int proc_listpidspath(uint32_t kind, uint32_t info, const char *path, uint32_t flags, void *buffer,
                       int size);
+#define RENAME_SWAP 2
+int renamex_np(const char *from, const char *to, unsigned flags);
 int proc_name(int pid, void *buffer, uint32_t size);
 int pthread_cond_timedwait_relative_np(pthread_cond_t *, pthread_mutex_t *,
                                        const struct timespec *);

@@ -1336,6 +1336,24 @@ TANSU_API tansu_status tansu_backup_plain(tansu_db *db, const char *to, tansu_ba
                                           tansu_buffer *report, tansu_error *error);
 
 /*
+ * Encrypts the database at `path` with `key`: an encrypted copy is made beside it, at `path` with
+ * ".tansu-converted" added, takes its place in one step, and the old files are removed. The copy is
+ * of the newest commit, with the same commit numbers; nobody else may have the database open. Killed
+ * at any moment, the database is as before or encrypted, and the next call removes what is left of the
+ * other. Removed files can often be read from a disk, an SSD above all, until they are written over.
+ * Errors: NOT_FOUND, LOCKED (it is open), ENCRYPTED (it is encrypted), INVALID_STATE (the folder
+ * "set-aside" has files, which would be lost), INVALID_ARGUMENT (the key), UNSUPPORTED (the file system
+ * cannot exchange folders, or the library was built without libcrypto), CORRUPT, CANCELLED, FULL, IO.
+ */
+TANSU_API tansu_status tansu_encrypt(const char *path, const tansu_key *key,
+                                     tansu_progress progress, void *context, tansu_error *error);
+
+/* The reverse of tansu_encrypt(), of a database that opens with `key`. Errors: as there, and
+ * WRONG_KEY; INVALID_ARGUMENT also when the database is not encrypted. */
+TANSU_API tansu_status tansu_decrypt(const char *path, const tansu_key *key,
+                                     tansu_progress progress, void *context, tansu_error *error);
+
+/*
  * Creates a database at `to` from a backup of either form, and verifies it before `to` exists.
  * *report (may be NULL): {"sequence", "documents": n}. `progress` (may be NULL): bytes.
  * Errors: NOT_FOUND (no backup at `from`), EXISTS (`to` exists), INVALID_ARGUMENT (`to` lies in the

@@ -3,6 +3,7 @@
  */
 #include "api/handles.h"
 #include "backup/backup.h"
+#include "backup/convert.h"
 #include "bson/writer.h"
 #include "check/repair/repair.h"
 #include "check/verify/verify.h"
@@ -156,6 +157,31 @@ tansu_status tansu_backup_encrypted(tansu_db *db, const char *to, tansu_backup_f
     task t = {.progress = progress, .context = context};
     tansu_status status = key_argument(key, &given, error);
     return status == TANSU_OK ? backup(db, to, form, &given, &t, report, error) : status;
+}
+
+/* convert -- tansu_encrypt(), or tansu_decrypt(). */
+static tansu_status convert(const char *path, const tansu_key *key, bool encrypt, task *progress,
+                            tansu_error *error) {
+    user_key given, none = {.bytes = NULL};
+    if (path == NULL)
+        return null_argument("path", error);
+    tansu_status status = key_argument(key, &given, error);
+    return status == TANSU_OK
+               ? database_convert(path, encrypt ? &none : &given, encrypt ? &given : &none,
+                                  &fs_system, &engine_query_hooks, progress, error)
+               : status;
+}
+
+tansu_status tansu_encrypt(const char *path, const tansu_key *key, tansu_progress progress,
+                           void *context, tansu_error *error) {
+    task t = {.progress = progress, .context = context};
+    return convert(path, key, true, &t, error);
+}
+
+tansu_status tansu_decrypt(const char *path, const tansu_key *key, tansu_progress progress,
+                           void *context, tansu_error *error) {
+    task t = {.progress = progress, .context = context};
+    return convert(path, key, false, &t, error);
 }
 
 /* restore -- tansu_restore(), with the key of database_restore(). */

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #endif
 
@@ -486,6 +487,19 @@ static bool remove_name(void *context, const char *name) {
         fs_remove_all(r->calls, path);
     free(path);
     return true;
+}
+
+int fs_exchange(const char *one, const char *other) {
+#if defined(__linux__) && defined(SYS_renameat2)
+    const unsigned exchange = 2; /* RENAME_EXCHANGE, which older headers lack */
+    return (int)syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, exchange);
+#elif defined(__APPLE__)
+    return renamex_np(one, other, RENAME_SWAP);
+#else
+    (void)one, (void)other;
+    errno = ENOSYS;
+    return -1;
+#endif
 }
 
 void fs_remove_all(const fs *calls, const char *path) {

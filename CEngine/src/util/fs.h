@@ -111,6 +111,10 @@ int fs_write_all(const fs *calls, int fd, const void *bytes, size_t size, uint64
  * reads and writes. Errors: IO, FULL, MEMORY. */
 tansu_status fs_open_temporary(const fs *calls, const char *folder, int *fd, tansu_error *error);
 
+/* fs_exchange -- exchanges two files or folders of one file system in one step; -1 with errno: ENOSYS
+ * or EINVAL where the system or the file system cannot. Asks the system, not the table. */
+int fs_exchange(const char *one, const char *other);
+
 /* fs_remove_all -- deletes a file, or a folder with all that is in it, as far as that can be
  * done. */
 void fs_remove_all(const fs *calls, const char *path);

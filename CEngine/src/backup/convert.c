@@ -1,0 +1,135 @@
+/*
+ * backup/convert.c -- encrypting the files of a database that was plain, and the reverse.
+ *
+ * A folder backup beside the database, in the other form, is exchanged with it in one step; then the
+ * old folder is removed. Killed before the exchange the old database is there, and after it the new
+ * one; the next call removes what is left of the other.
+ */
+#include "backup/convert.h"
+
+#include "store/database_internal.h"
+#include "store/open/database_folder.h"
+#include "store/open/open.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Added to the database's path: where the other folder is. */
+#define OTHER ".tansu-converted"
+
+/* open_with -- opens the database for writing with a key. */
+static tansu_status open_with(const char *path, const user_key *key, const fs *calls,
+                              const query_hooks *hooks, database **db, tansu_error *error) {
+    tansu_options options;
+    tansu_options_init(&options);
+    options.path = path;
+    options.must_exist = 1;
+    options.key = key->bytes;
+    options.key_size = key->size;
+    options.key_kind = key->kind;
+    return database_open(&options, calls, hooks, db, error);
+}
+
+/* is_other -- a fs_name_visitor that ends at the first name. */
+static bool is_other(void *context, const char *name) {
+    (void)name;
+    *(bool *)context = true;
+    return false;
+}
+
+/* check_set_aside -- what recovery has set aside would go with the old folder. */
+static tansu_status check_set_aside(const database *db, tansu_error *error) {
+    bool any = false;
+    char *folder = fs_join(db->files.folder, SET_ASIDE_FOLDER);
+    if (folder == NULL)
+        return error_memory(error);
+    (void)db->files.calls->list(db->files.calls, folder, is_other, &any);
+    tansu_status status =
+        any ? error_set(error, TANSU_E_INVALID_STATE, folder,
+                        "The folder \"%s\" has files that recovery has put there, which may hold "
+                        "commits; move or remove them first",
+                        folder)
+            : TANSU_OK;
+    free(folder);
+    return status;
+}
+
+/* exchange -- the two folders, in one step. */
+static tansu_status exchange(const fs *calls, const char *path, const char *other,
+                             tansu_error *error) {
+    if (fs_exchange(path, other) == 0)
+        return fs_sync_parent(calls, path, error);
+    if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP)
+        return error_set(
+            error, TANSU_E_UNSUPPORTED, path,
+            "The file system cannot exchange two folders in one step; make a backup in "
+            "the other form, and put it in place while nobody has the database open");
+    return error_errno(error, path, "exchange", errno);
+}
+
+/* convert -- makes the other folder of an open database, and exchanges them. */
+static tansu_status convert(database *db, const char *path, const char *other, const user_key *to,
+                            const fs *calls, task *progress, tansu_error *error) {
+    backup_result result;
+    tansu_status status = check_set_aside(db, error);
+    if (status != TANSU_OK)
+        return status;
+    fs_remove_all(calls, other); /* of a call that was interrupted */
+    status = database_backup(db, other, TANSU_BACKUP_FOLDER, to, progress, &result, error);
+    return status == TANSU_OK ? exchange(calls, path, other, error) : status;
+}
+
+/* is_done -- whether the database has the other form already. */
+static bool is_done(const char *path, const user_key *to, const fs *calls,
+                    const query_hooks *hooks) {
+    database *db = NULL;
+    if (open_with(path, to, calls, hooks, &db, NULL) != TANSU_OK)
+        return false;
+    database_close(db, NULL);
+    return true;
+}
+
+/* convert_at -- database_convert() with the path that the system resolves the user's to. */
+static tansu_status convert_at(const char *path, const char *other, const user_key *from,
+                               const user_key *to, const fs *calls, const query_hooks *hooks,
+                               task *progress, tansu_error *error) {
+    database *db = NULL;
+    tansu_status status = open_with(path, from, calls, hooks, &db, error);
+    if (status == TANSU_OK) {
+        status = convert(db, path, other, to, calls, progress, error);
+        db->discard = status == TANSU_OK; /* its folder is the other one now */
+        database_close(db, NULL);
+    } else if ((status == TANSU_E_ENCRYPTED || status == TANSU_E_INVALID_ARGUMENT) &&
+               fs_is_folder(calls, other) && is_done(path, to, calls, hooks)) {
+        status = TANSU_OK; /* a process was killed before the next line */
+    } else {
+        return status;
+    }
+    fs_remove_all(calls, other);
+    return status == TANSU_OK ? fs_sync_parent(calls, path, error) : status;
+}
+
+tansu_status database_convert(const char *path, const user_key *from, const user_key *to,
+                              const fs *calls, const query_hooks *hooks, task *progress,
+                              tansu_error *error) {
+    char *real = realpath(path, NULL);
+    if (real == NULL)
+        return errno == ENOENT ? error_set(error, TANSU_E_NOT_FOUND, path,
+                                           "There is no database at \"%s\"", path)
+                               : error_errno(error, path, "find", errno);
+    size_t size = strlen(real) + sizeof OTHER;
+    char *other = malloc(size);
+    tansu_status status = TANSU_OK;
+    if (other == NULL)
+        status = error_memory(error);
+    else
+        snprintf(other, size, "%s" OTHER, real);
+    if (status == TANSU_OK)
+        status = convert_at(real, other, from, to, calls, hooks, progress, error);
+    free(other);
+    free(real);
+    return status;
+}

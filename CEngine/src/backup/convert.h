@@ -1,0 +1,16 @@
+/*
+ * backup/convert.h -- encrypting the files of a database that was plain, and the reverse.
+ */
+#ifndef TANSU_BACKUP_CONVERT_H
+#define TANSU_BACKUP_CONVERT_H
+
+#include "backup/backup.h"
+
+/* database_convert -- tansu_encrypt() and tansu_decrypt(): the database at `path`, which opens with
+ * `from`, becomes one that opens with `to`; each without bytes: it is plain. `calls` and `hooks` as
+ * in database_open(). */
+tansu_status database_convert(const char *path, const user_key *from, const user_key *to,
+                              const fs *calls, const query_hooks *hooks, task *progress,
+                              tansu_error *error);
+
+#endif
