@@ -1450,6 +1450,24 @@ TANSU_API tansu_status tansu_load_encrypted(tansu_db *db, tansu_read_bytes read,
                                             tansu_progress progress, void *context,
                                             tansu_buffer *report, tansu_error *error);
 
+/* The text of an encrypted dump, for who does more with it than to load it. Of one thread at a time. */
+typedef struct tansu_dump_reader tansu_dump_reader;
+
+/* Reads the head of what tansu_dump_encrypted() wrote. `read` is called until the reader is closed, with
+ * tansu_dump_reader_close(). Errors: IO (`read` failed), WRONG_KEY, CORRUPT, VERSION, INVALID_ARGUMENT
+ * and UNSUPPORTED as tansu_load_encrypted(). */
+TANSU_API tansu_status tansu_dump_reader_open(tansu_read_bytes read, void *read_context,
+                                              const tansu_key *key, tansu_dump_reader **reader,
+                                              tansu_error *error);
+
+/* The next bytes of the text, up to `capacity`; *got is 0 at its end only, and then all of the dump was
+ * as it was written. Errors: IO (`read` failed), CORRUPT (also: it was cut off). */
+TANSU_API tansu_status tansu_dump_reader_read(tansu_dump_reader *reader, void *bytes,
+                                              size_t capacity, size_t *got, tansu_error *error);
+
+/* No-op on NULL. */
+TANSU_API void tansu_dump_reader_close(tansu_dump_reader *reader);
+
 /* ---- BSON and JSON -------------------------------------------------------------------------- */
 
 /* Writes the 12 bytes of a new ObjectID: seconds, a random number of this process, a counter. No-op

@@ -6,6 +6,9 @@
 #include "backup/envelope.h"
 #include "util/error.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* ---- Writing ---- */
 
 typedef struct sealing {
@@ -80,78 +83,104 @@ tansu_status tansu_dump_encrypted(tansu_db *db, tansu_txn *txn, tansu_write_byte
 
 /* ---- Reading ---- */
 
-typedef struct opening {
+struct tansu_dump_reader {
     tansu_read_bytes read;
     void *context;
-    const user_key *key;
-    bool begun;
     envelope_reader envelope;
     const uint8_t *bytes; /* what was decrypted and not read yet */
     size_t size;
-    tansu_status status;
-    tansu_error *error;
-} opening;
+    tansu_status status; /* of a load, which does not know it */
+    tansu_error error;
+};
 
 /* get -- an envelope_source. */
 static tansu_status get(void *context, uint8_t *bytes, size_t capacity, size_t *got,
                         tansu_error *error) {
-    const opening *o = context;
+    const tansu_dump_reader *r = context;
     ptrdiff_t n = 1;
     for (*got = 0; n != 0 && *got < capacity; *got += (size_t)n) {
-        n = o->read(o->context, bytes + *got, capacity - *got);
+        n = r->read(r->context, bytes + *got, capacity - *got);
         if (n < 0 || (size_t)n > capacity - *got)
-            return error_set(error, TANSU_E_IO, NULL, "The read function of the load failed");
+            return error_set(error, TANSU_E_IO, NULL, "The read function of the dump failed");
     }
     return TANSU_OK;
 }
 
-/* unlock -- reads the head. */
-static tansu_status unlock(opening *o) {
-    envelope_reader *r = &o->envelope;
-    o->begun = true;
-    tansu_status status = envelope_open(r, ENVELOPE_DUMP, "dump", NULL, o->key, get, o, o->error);
-    if (status == TANSU_E_CORRUPT && r->place.head.magic[0] == '{')
-        status = error_set(o->error, TANSU_E_INVALID_ARGUMENT, "key",
+tansu_status tansu_dump_reader_open(tansu_read_bytes read, void *read_context, const tansu_key *key,
+                                    tansu_dump_reader **reader, tansu_error *error) {
+    user_key given;
+    if (reader != NULL)
+        *reader = NULL;
+    if (read == NULL || reader == NULL)
+        return null_argument(read == NULL ? "read" : "reader", error);
+    tansu_status status = key_argument(key, &given, error);
+    if (status != TANSU_OK)
+        return status;
+    tansu_dump_reader *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return error_memory(error);
+    r->read = read;
+    r->context = read_context;
+    status = envelope_open(&r->envelope, ENVELOPE_DUMP, "dump", NULL, &given, get, r, error);
+    if (status == TANSU_E_CORRUPT && r->envelope.place.head.magic[0] == '{')
+        status = error_set(error, TANSU_E_INVALID_ARGUMENT, "key",
                            "A key was given and the dump is not encrypted; if that is what you "
                            "expect, load it without a key");
+    if (status == TANSU_OK)
+        *reader = r;
+    else
+        tansu_dump_reader_close(r);
     return status;
 }
 
-/* open_text -- a tansu_read_bytes. */
-static ptrdiff_t open_text(void *context, void *bytes, size_t capacity) {
-    opening *o = context;
-    if (!o->begun)
-        o->status = unlock(o);
-    if (o->status == TANSU_OK && o->size == 0)
-        o->status = envelope_next(&o->envelope, &o->bytes, &o->size, o->error);
-    if (o->status != TANSU_OK)
-        return -1;
-    size_t part = o->size < capacity ? o->size : capacity;
-    if (part != 0)
-        memcpy(bytes, o->bytes, part);
-    o->bytes += part;
-    o->size -= part;
-    return (ptrdiff_t)part;
+tansu_status tansu_dump_reader_read(tansu_dump_reader *reader, void *bytes, size_t capacity,
+                                    size_t *got, tansu_error *error) {
+    if (reader == NULL || bytes == NULL || got == NULL)
+        return null_argument(reader == NULL ? "reader" : bytes == NULL ? "bytes" : "got", error);
+    *got = 0;
+    tansu_status status =
+        reader->size == 0 ? envelope_next(&reader->envelope, &reader->bytes, &reader->size, error)
+                          : TANSU_OK;
+    if (status != TANSU_OK)
+        return status;
+    *got = reader->size < capacity ? reader->size : capacity;
+    if (*got != 0)
+        memcpy(bytes, reader->bytes, *got);
+    reader->bytes += *got;
+    reader->size -= *got;
+    return TANSU_OK;
+}
+
+void tansu_dump_reader_close(tansu_dump_reader *reader) {
+    if (reader != NULL)
+        envelope_reader_free(&reader->envelope);
+    free(reader);
+}
+
+/* read_text -- a tansu_read_bytes. */
+static ptrdiff_t read_text(void *context, void *bytes, size_t capacity) {
+    tansu_dump_reader *r = context;
+    size_t got = 0;
+    r->status = tansu_dump_reader_read(r, bytes, capacity, &got, &r->error);
+    return r->status == TANSU_OK ? (ptrdiff_t)got : -1;
 }
 
 tansu_status tansu_load_encrypted(tansu_db *db, tansu_read_bytes read, void *read_context,
                                   tansu_document options, const tansu_key *key,
                                   tansu_progress progress, void *context, tansu_buffer *report,
                                   tansu_error *error) {
-    user_key given;
-    tansu_error own;
-    if (db == NULL || read == NULL)
-        return null_argument(db == NULL ? "db" : "read", error);
-    tansu_status status = key_argument(key, &given, error);
+    tansu_dump_reader *reader;
+    if (db == NULL)
+        return null_argument("db", error);
+    tansu_status status = tansu_dump_reader_open(read, read_context, key, &reader, error);
     if (status != TANSU_OK)
         return status;
-    opening o = {.read = read, .context = read_context, .key = &given, .error = &own};
-    status = tansu_load(db, open_text, &o, options, progress, context, report, error);
-    if (o.status != TANSU_OK) {
-        status = o.status;
+    status = tansu_load(db, read_text, reader, options, progress, context, report, error);
+    if (reader->status != TANSU_OK) {
+        status = reader->status;
         if (error != NULL)
-            *error = own;
+            *error = reader->error;
     }
-    envelope_reader_free(&o.envelope);
+    tansu_dump_reader_close(reader);
     return status;
 }

@@ -362,6 +362,16 @@ static void encrypted_copies(const char *const to[4]) {
     NEEDS(write, tansu_dump_encrypted(db, NULL, NULL, NULL, NONE, &key, NULL, NULL, NULL, NULL));
     NEEDS(db, tansu_load_encrypted(NULL, read_nothing, NULL, NONE, &key, NULL, NULL, NULL, NULL));
     NEEDS(read, tansu_load_encrypted(db, NULL, NULL, NONE, &key, NULL, NULL, NULL, NULL));
+    tansu_dump_reader *reader = NULL;
+    size_t got;
+    NEEDS(read, tansu_dump_reader_open(NULL, NULL, &key, &reader, NULL));
+    NEEDS(key, tansu_dump_reader_open(read_nothing, NULL, NULL, &reader, NULL));
+    NEEDS(reader, tansu_dump_reader_open(read_nothing, NULL, &key, NULL, NULL));
+    NEEDS(reader, tansu_dump_reader_read(NULL, &got, sizeof got, &got, NULL));
+    IGNORES(reader, tansu_dump_reader_close(NULL));
+    /* The others need a dump. */
+    note("bytes", "tansu_dump_reader_read(");
+    note("got", "tansu_dump_reader_read(");
     /* The same with a build that has no ciphers. */
     const bool can = crypt_available();
     const tansu_status done = can ? TANSU_OK : TANSU_E_UNSUPPORTED;

@@ -495,6 +495,22 @@ static void dumps(void) {
     CHECK_STATUS(TANSU_E_ENCRYPTED, load_stream(&s, NULL, &count));
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, load_stream(&plain, &other, &count));
     CHECK_INT(0, count);
+    /* By a reader, the same text. */
+    tansu_dump_reader *reader = NULL;
+    uint8_t some[3000];
+    size_t got = 1, at = 0;
+    s.at = 0;
+    REQUIRE(CHECK_OK(tansu_dump_reader_open(give, &s, &other, &reader, &call_error), &call_error));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT,
+                 tansu_dump_reader_read(reader, NULL, sizeof some, &got, NULL));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT,
+                 tansu_dump_reader_read(reader, some, sizeof some, NULL, NULL));
+    for (; got != 0 &&
+           CHECK_OK(tansu_dump_reader_read(reader, some, sizeof some, &got, &call_error), NULL);
+         at += got)
+        CHECK_BYTES(plain.bytes.data + at, got, some, got);
+    CHECK_INT(plain.bytes.size, at);
+    tansu_dump_reader_close(reader);
     /* A backup is no dump, and the reverse. */
     const char *file = path_in(folder, "file");
     file_write(file, s.bytes.data, s.bytes.size);
