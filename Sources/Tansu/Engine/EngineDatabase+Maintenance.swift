@@ -26,8 +26,11 @@ extension EngineDatabase {
     /// Replaces the key.
     func rekey(to key: DatabaseKey) throws {
         try call { database in
-            try key.withEngineKey { bytes, size, kind, iterations in
-                _ = try engineCall { tansu_rekey(database, bytes, size, kind, iterations, $0) }
+            try key.withEngineKey { key in
+                let key = key.pointee
+                _ = try engineCall {
+                    tansu_rekey(database, key.bytes, key.size, key.kind, key.iterations, $0)
+                }
             }
             opensAgain(with: key)
         }
@@ -88,20 +91,37 @@ extension EngineDatabase {
 
 extension EngineDatabase {
     /// Copies the database to a new folder or file, and returns the engine's report.
-    func backup(to path: String, asFile: Bool, progress: (Database.Progress) throws -> Void) throws -> BSONDocument {
+    ///
+    /// - Parameter encryption: The key, or that there is none; without it as the database.
+    func backup(
+        to path: String, asFile: Bool, encryption: Database.BackupEncryption,
+        progress: (Database.Progress) throws -> Void
+    ) throws -> BSONDocument {
         let path = try path.destinationPath()
         let form = asFile ? TANSU_BACKUP_FILE : TANSU_BACKUP_FOLDER
         return try call { database in
-            try engineTask(progress) { tansu_backup(database, path, form, $0, $1, $2, $3) }
+            switch encryption {
+            case .asDatabase:
+                try engineTask(progress) { tansu_backup(database, path, form, $0, $1, $2, $3) }
+            case .none:
+                try engineTask(progress) { tansu_backup_plain(database, path, form, $0, $1, $2, $3) }
+            case .key(let key):
+                try key.withEngineKey { key in
+                    try engineTask(progress) { tansu_backup_encrypted(database, path, form, key, $0, $1, $2, $3) }
+                }
+            }
         }
     }
 
     /// Makes a new database from a backup, and returns the engine's report.
     static func restore(
-        from backup: String, to path: String, progress: (Database.Progress) throws -> Void
+        from backup: String, to path: String, key: DatabaseKey?, progress: (Database.Progress) throws -> Void
     ) throws -> BSONDocument {
         let (backup, path) = (try backup.systemPath(), try path.destinationPath())
-        return try engineTask(progress) { tansu_restore(backup, path, $0, $1, $2, $3) }
+        guard let key else { return try engineTask(progress) { tansu_restore(backup, path, $0, $1, $2, $3) } }
+        return try key.withEngineKey { key in
+            try engineTask(progress) { tansu_restore_encrypted(backup, path, key, $0, $1, $2, $3) }
+        }
     }
 
     /// Copies everything into a new database, and opens it.
@@ -128,7 +148,8 @@ extension EngineDatabase {
 extension EngineDatabase {
     /// Writes the dump that the options describe, and returns the engine's report.
     func dump(
-        _ options: BSONDocument, into write: ([UInt8]) throws -> Void, progress: (Database.Progress) throws -> Void
+        _ options: BSONDocument, key: DatabaseKey?, into write: ([UInt8]) throws -> Void,
+        progress: (Database.Progress) throws -> Void
     ) throws -> BSONDocument {
         // The engine calls back only during this call, so that the context can be a pointer to a local variable.
         try withoutActuallyEscaping(write) { write in
@@ -137,14 +158,16 @@ extension EngineDatabase {
                 return try withUnsafeMutablePointer(to: &receiver) { pointer in
                     try call { database in
                         try options.withUnsafeBytes { options in
-                            try engineTask(progress) { callback, context, report, error in
-                                tansu_dump(
-                                    database, nil,
-                                    { context, bytes, size in
-                                        let receiver = context?.assumingMemoryBound(to: Receiver.self)
-                                        let bytes = UnsafeRawBufferPointer(start: bytes, count: size)
-                                        return receiver?.pointee.take(bytes) ?? false ? 1 : 0
-                                    }, pointer, tansu_document(options), callback, context, report, error)
+                            let (take, options) = (Receiver.callback, tansu_document(options))
+                            guard let key else {
+                                return try engineTask(progress) {
+                                    tansu_dump(database, nil, take, pointer, options, $0, $1, $2, $3)
+                                }
+                            }
+                            return try key.withEngineKey { key in
+                                try engineTask(progress) {
+                                    tansu_dump_encrypted(database, nil, take, pointer, options, key, $0, $1, $2, $3)
+                                }
                             }
                         }
                     }
@@ -157,7 +180,8 @@ extension EngineDatabase {
 
     /// Reads a dump as the options say, and returns the engine's report.
     func load(
-        _ options: BSONDocument, from read: () throws -> [UInt8], progress: (Database.Progress) throws -> Void
+        _ options: BSONDocument, key: DatabaseKey?, from read: () throws -> [UInt8],
+        progress: (Database.Progress) throws -> Void
     ) throws -> BSONDocument {
         // As in `dump`.
         try withoutActuallyEscaping(read) { read in
@@ -166,14 +190,16 @@ extension EngineDatabase {
                 return try withUnsafeMutablePointer(to: &source) { pointer in
                     try call { database in
                         try options.withUnsafeBytes { options in
-                            try engineTask(progress) { callback, context, report, error in
-                                tansu_load(
-                                    database,
-                                    { context, bytes, capacity in
-                                        let source = context?.assumingMemoryBound(to: Source.self)
-                                        let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: capacity)
-                                        return source?.pointee.fill(buffer) ?? -1
-                                    }, pointer, tansu_document(options), callback, context, report, error)
+                            let (fill, options) = (Source.callback, tansu_document(options))
+                            guard let key else {
+                                return try engineTask(progress) {
+                                    tansu_load(database, fill, pointer, options, $0, $1, $2, $3)
+                                }
+                            }
+                            return try key.withEngineKey { key in
+                                try engineTask(progress) {
+                                    tansu_load_encrypted(database, fill, pointer, options, key, $0, $1, $2, $3)
+                                }
                             }
                         }
                     }
@@ -189,6 +215,13 @@ private struct Receiver {
     let write: ([UInt8]) throws -> Void
     /// What `write` threw.
     var error: (any Error)?
+
+    /// What the engine calls with a pointer to a receiver.
+    static let callback: tansu_write_bytes = { context, bytes, size in
+        let receiver = context?.assumingMemoryBound(to: Receiver.self)
+        let bytes = UnsafeRawBufferPointer(start: bytes, count: size)
+        return receiver?.pointee.take(bytes) ?? false ? 1 : 0
+    }
 
     /// Whether the bytes were accepted.
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -208,6 +241,13 @@ private struct Source {
     var rest: ArraySlice<UInt8> = []
     /// What `read` threw.
     var error: (any Error)?
+
+    /// What the engine calls with a pointer to a source.
+    static let callback: tansu_read_bytes = { context, bytes, capacity in
+        let source = context?.assumingMemoryBound(to: Source.self)
+        let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: capacity)
+        return source?.pointee.fill(buffer) ?? -1
+    }
 
     /// Fills the buffer; the number of bytes, 0 at the end, -1 on failure.
     mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {

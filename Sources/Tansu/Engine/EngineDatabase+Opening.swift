@@ -52,11 +52,11 @@ private func withKey<Result>(
     _ key: DatabaseKey?, _ choices: inout tansu_options, _ body: (inout tansu_options) throws -> Result
 ) throws -> Result {
     guard let key else { return try body(&choices) }
-    return try key.withEngineKey { bytes, size, kind, iterations in
-        choices.key = bytes
-        choices.key_size = size
-        choices.key_kind = kind
-        choices.key_iterations = iterations
+    return try key.withEngineKey { key in
+        choices.key = key.pointee.bytes
+        choices.key_size = key.pointee.size
+        choices.key_kind = key.pointee.kind
+        choices.key_iterations = key.pointee.iterations
         return try body(&choices)
     }
 }
@@ -97,10 +97,8 @@ private func engineOptions(
 }
 
 extension DatabaseKey {
-    /// What the engine gets; the pointer is valid during this call only.
-    func withEngineKey<Result>(
-        _ body: (UnsafeRawPointer?, Int, tansu_key_kind, UInt32) throws -> Result
-    ) throws -> Result {
+    /// What the engine gets; its pointers are valid during this call only.
+    func withEngineKey<Result>(_ body: (UnsafePointer<tansu_key>) throws -> Result) throws -> Result {
         let count = try iterations.map { number in
             guard let count = UInt32(exactly: number), count > 0 else {
                 throw TansuError(
@@ -110,7 +108,10 @@ extension DatabaseKey {
         }
         let kind = kind == .bytes ? TANSU_KEY_BYTES : TANSU_KEY_PASSPHRASE
         return try withExtendedLifetime(secret) {
-            try body(UnsafeRawPointer(secret.bytes.baseAddress), secret.size, kind, count ?? 0)
+            let key = tansu_key(
+                bytes: UnsafeRawPointer(secret.bytes.baseAddress), size: secret.size, kind: kind,
+                iterations: count ?? 0)
+            return try withUnsafePointer(to: key, body)
         }
     }
 }

@@ -4,8 +4,21 @@ extension Database {
         /// A database folder, which can be opened as it is.
         case folder
 
-        /// One file, compressed and with checksums, for `restore(from:to:progress:)`.
+        /// One file, compressed and with checksums, for `restore(from:to:key:progress:)`.
         case file
+    }
+
+    /// How a backup is encrypted.
+    public enum BackupEncryption: Sendable {
+        /// As the database, if it is: the backup opens with the key that the database has at that moment. A memory or
+        /// temporary database that is encrypted has no key that could open it: that is `.invalidState`.
+        case asDatabase
+
+        /// With a key of its own, whether or not the database is encrypted. Whoever has it cannot read the database with it.
+        case key(DatabaseKey)
+
+        /// Not, though the database may be.
+        case none
     }
 
     /// The result of a backup or a restore.
@@ -33,6 +46,7 @@ extension Database {
     /// - Parameters:
     ///   - path: Where to write the backup; nothing may exist there.
     ///   - form: What the backup is.
+    ///   - encryption: Whether and with which key it is encrypted.
     ///   - progress: Called on this thread with the progress. An error that it throws ends the backup and is rethrown;
     ///     nothing is left at `path`.
     /// - Returns: What is in the backup.
@@ -40,9 +54,11 @@ extension Database {
     ///   compaction or another backup is running), `.invalidArgument` (`path` is in the folder of a database) or `.closed`; what `progress` throws.
     @discardableResult
     public func backup(
-        to path: String, form: BackupForm = .folder, progress: (Progress) throws -> Void = { _ in }
+        to path: String, form: BackupForm = .folder, encryption: BackupEncryption = .asDatabase,
+        progress: (Progress) throws -> Void = { _ in }
     ) throws -> BackupReport {
-        BackupReport(try engine.backup(to: path, asFile: form == .file, progress: progress))
+        BackupReport(
+            try engine.backup(to: path, asFile: form == .file, encryption: encryption, progress: progress))
     }
 
     /// Creates a new database from a backup of either form, and verifies all of it before it becomes visible.
@@ -50,16 +66,18 @@ extension Database {
     /// - Parameters:
     ///   - backup: The backup's folder or file, which is not changed.
     ///   - path: The folder of the new database; nothing may exist there.
+    ///   - key: The key of an encrypted backup, which becomes that of the database; nothing is decrypted to the disk.
     ///   - progress: Called on this thread with the progress. An error that it throws ends the work and is rethrown;
     ///     nothing is left of the copy.
     /// - Returns: What is in the new database.
     /// - Throws: ``TansuError`` with `.notFound` (no backup), `.exists` (something is at `path`), `.corrupt` (the
-    ///   backup is corrupt; nothing was created), `.version`, `.full` or `.io`; what `progress` throws.
+    ///   backup is corrupt; nothing was created), `.version`, `.full`, `.io`, `.encrypted` (and there is no `key`),
+    ///   `.wrongKey` or `.invalidArgument` (a `key`, and the backup is not encrypted); what `progress` throws.
     @discardableResult
     public static func restore(
-        from backup: String, to path: String, progress: (Progress) throws -> Void = { _ in }
+        from backup: String, to path: String, key: DatabaseKey? = nil, progress: (Progress) throws -> Void = { _ in }
     ) throws -> BackupReport {
-        BackupReport(try EngineDatabase.restore(from: backup, to: path, progress: progress))
+        BackupReport(try EngineDatabase.restore(from: backup, to: path, key: key, progress: progress))
     }
 
     /// Copies all collections, documents and indexes of one snapshot into a new database, and opens it.
@@ -88,16 +106,17 @@ extension Database {
     /// - Parameters:
     ///   - path: Where to write the backup; nothing may exist there.
     ///   - form: What the backup is.
+    ///   - encryption: Whether and with which key it is encrypted.
     ///   - progress: Called on a thread of the database with the progress. An error that it throws ends the backup.
     /// - Returns: What is in the backup.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func backup(
-        to path: String, form: BackupForm = .folder,
+        to path: String, form: BackupForm = .folder, encryption: BackupEncryption = .asDatabase,
         progress: @escaping @Sendable (Progress) throws -> Void = { _ in }
     ) async throws -> BackupReport {
         try await readers.run { flag in
-            try self.backup(to: path, form: form) { state in
+            try self.backup(to: path, form: form, encryption: encryption) { state in
                 try progress(state)
                 try flag.check()
             }
@@ -109,15 +128,17 @@ extension Database {
     /// - Parameters:
     ///   - backup: The backup's folder or file, which is not changed.
     ///   - path: The folder of the new database; nothing may exist there.
+    ///   - key: The key of an encrypted backup, which becomes that of the database.
     ///   - progress: Called on a thread of its own with the progress. An error that it throws ends the work.
     /// - Returns: What is in the new database.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public static func restore(
-        from backup: String, to path: String, progress: @escaping @Sendable (Progress) throws -> Void = { _ in }
+        from backup: String, to path: String, key: DatabaseKey? = nil,
+        progress: @escaping @Sendable (Progress) throws -> Void = { _ in }
     ) async throws -> BackupReport {
         try await WorkQueue.ofOneJob("tansu restore").run { flag in
-            try restore(from: backup, to: path) { state in
+            try restore(from: backup, to: path, key: key) { state in
                 try progress(state)
                 try flag.check()
             }

@@ -53,6 +53,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - options: What is in it.
+    ///   - key: The key that the text is encrypted with; it is not when `nil`.
     ///   - write: Takes the next bytes of the text. An error that it throws ends the dump and is rethrown.
     ///   - progress: Called on this thread with the number of documents written. An error that it throws ends the dump.
     /// - Returns: What is in the dump.
@@ -60,10 +61,10 @@ extension Database {
     ///   the closures throw.
     @discardableResult
     public func dump(
-        _ options: DumpOptions = DumpOptions(), into write: ([UInt8]) throws -> Void,
+        _ options: DumpOptions = DumpOptions(), key: DatabaseKey? = nil, into write: ([UInt8]) throws -> Void,
         progress: (Progress) throws -> Void = { _ in }
     ) throws -> DumpReport {
-        DumpReport(try engine.dump(options.document, into: write, progress: progress))
+        DumpReport(try engine.dump(options.document, key: key, into: write, progress: progress))
     }
 
     /// Writes a snapshot of collections as text into a new file. It gets its name when it is complete, so that neither
@@ -72,17 +73,20 @@ extension Database {
     /// - Parameters:
     ///   - path: The file to write; nothing may exist there.
     ///   - options: What is in it.
+    ///   - key: The key that the text is encrypted with; it is not when `nil`.
     ///   - progress: Called on this thread with the number of documents written. An error that it throws ends the dump.
     /// - Returns: What is in the dump.
     /// - Throws: As the variant with a closure, `.exists` (something is at `path`), `.full`, `.busy` (another call writes
     ///   it), and `.invalidArgument` (`path` is in the folder of a database).
     @discardableResult
     public func dump(
-        to path: String, _ options: DumpOptions = DumpOptions(), progress: (Progress) throws -> Void = { _ in }
+        to path: String, _ options: DumpOptions = DumpOptions(), key: DatabaseKey? = nil,
+        progress: (Progress) throws -> Void = { _ in }
     ) throws -> DumpReport {
         let file = try StagedFile(path: path)
         do {
-            let report = try dump(options, into: { try file.handle.write(contentsOf: $0) }, progress: progress)
+            let report = try dump(
+                options, key: key, into: { try file.handle.write(contentsOf: $0) }, progress: progress)
             try file.publish()
             return report
         } catch {
@@ -173,46 +177,50 @@ extension Database {
         }
     }
 
-    /// Reads what `dump(_:into:progress:)` wrote, or plain JSON documents, one a line.
+    /// Reads what `dump(_:key:into:progress:)` wrote, or plain JSON documents, one a line.
     ///
     /// A dump with the revisions of a replicated collection belongs into a database without that collection: those that are there would
     /// be mixed with them.
     ///
     /// - Parameters:
     ///   - options: How it is read.
+    ///   - key: The key of a dump that is encrypted. Damage of it is noticed when the damaged part is read.
     ///   - read: Gives the next bytes of the text, none at its end. An error that it throws ends the load and is
     ///     rethrown.
     ///   - progress: Called on this thread with the number of lines read. An error that it throws ends the load.
     /// - Returns: What was loaded.
     /// - Throws: ``TansuError`` with `.invalidJSON` and others with the line's number in the message and as
-    ///   ``TansuError/offset``, `.exists` (an `_id` exists), `.busy`, or what a commit can throw; what the closures
-    ///   throw.
+    ///   ``TansuError/offset``, `.exists` (an `_id` exists), `.busy`, `.encrypted` (and there is no `key`), `.wrongKey`,
+    ///   `.corrupt` (an encrypted dump) or what a commit can throw; what the closures throw.
     @discardableResult
     public func load(
-        _ options: LoadOptions = LoadOptions(), from read: () throws -> [UInt8],
+        _ options: LoadOptions = LoadOptions(), key: DatabaseKey? = nil, from read: () throws -> [UInt8],
         progress: (Progress) throws -> Void = { _ in }
     ) throws -> LoadReport {
         try rejectInsideOwnWrite()
-        return LoadReport(try engine.load(options.document, from: read, progress: progress))
+        return LoadReport(try engine.load(options.document, key: key, from: read, progress: progress))
     }
 
-    /// Reads the file that `dump(to:_:progress:)` wrote, or a file of plain JSON documents, one a line.
+    /// Reads the file that `dump(to:_:key:progress:)` wrote, or a file of plain JSON documents, one a line.
     ///
     /// - Parameters:
     ///   - path: The file.
     ///   - options: How it is read.
+    ///   - key: The key of a dump that is encrypted. Damage of it is noticed when the damaged part is read.
     ///   - progress: Called on this thread with the number of lines read. An error that it throws ends the load.
     /// - Returns: What was loaded.
     /// - Throws: As the variant with a closure, and `.notFound` (no such file).
     @discardableResult
     public func load(
-        from path: String, _ options: LoadOptions = LoadOptions(), progress: (Progress) throws -> Void = { _ in }
+        from path: String, _ options: LoadOptions = LoadOptions(), key: DatabaseKey? = nil,
+        progress: (Progress) throws -> Void = { _ in }
     ) throws -> LoadReport {
         let path = try path.systemPath()
         do {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             defer { try? file.close() }
-            return try load(options, from: { Array(try file.read(upToCount: 1 << 16) ?? Data()) }, progress: progress)
+            let read = { Array(try file.read(upToCount: 1 << 16) ?? Data()) }
+            return try load(options, key: key, from: read, progress: progress)
         } catch let error as CocoaError where error.code == .fileNoSuchFile || error.code == .fileReadNoSuchFile {
             throw TansuError(.notFound, "The file \"\(path)\" does not exist; check the path", context: path)
         } catch {
@@ -228,6 +236,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - options: What is in it.
+    ///   - key: The key that the text is encrypted with; it is not when `nil`.
     ///   - write: Takes the next bytes of the text, on a thread of the database.
     ///   - progress: Called on the same thread with the number of documents written. An error that it throws ends the
     ///     dump.
@@ -235,11 +244,12 @@ extension Database {
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func dump(
-        _ options: DumpOptions = DumpOptions(), into write: @escaping @Sendable ([UInt8]) throws -> Void,
+        _ options: DumpOptions = DumpOptions(), key: DatabaseKey? = nil,
+        into write: @escaping @Sendable ([UInt8]) throws -> Void,
         progress: @escaping @Sendable (Progress) throws -> Void = { _ in }
     ) async throws -> DumpReport {
         try await readers.run { flag in
-            try self.dump(options, into: write) { state in
+            try self.dump(options, key: key, into: write) { state in
                 try progress(state)
                 try flag.check()
             }
@@ -251,60 +261,64 @@ extension Database {
     /// - Parameters:
     ///   - path: The file to write; nothing may exist there.
     ///   - options: What is in it.
+    ///   - key: The key that the text is encrypted with; it is not when `nil`.
     ///   - progress: Called on a thread of the database with the number of documents written.
     /// - Returns: What is in the dump.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func dump(
-        to path: String, _ options: DumpOptions = DumpOptions(),
+        to path: String, _ options: DumpOptions = DumpOptions(), key: DatabaseKey? = nil,
         progress: @escaping @Sendable (Progress) throws -> Void = { _ in }
     ) async throws -> DumpReport {
         try await readers.run { flag in
-            try self.dump(to: path, options) { state in
+            try self.dump(to: path, options, key: key) { state in
                 try progress(state)
                 try flag.check()
             }
         }
     }
 
-    /// Reads what `dump(_:into:progress:)` wrote, or plain JSON documents, one a line. What was committed before the
+    /// Reads what `dump(_:key:into:progress:)` wrote, or plain JSON documents, one a line. What was committed before the
     /// task was cancelled stays.
     ///
     /// - Parameters:
     ///   - options: How it is read.
+    ///   - key: The key of a dump that is encrypted. Damage of it is noticed when the damaged part is read.
     ///   - read: Gives the next bytes of the text, none at its end, on a thread of the database.
     ///   - progress: Called on the same thread with the number of lines read. An error that it throws ends the load.
     /// - Returns: What was loaded.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func load(
-        _ options: LoadOptions = LoadOptions(), from read: @escaping @Sendable () throws -> [UInt8],
+        _ options: LoadOptions = LoadOptions(), key: DatabaseKey? = nil,
+        from read: @escaping @Sendable () throws -> [UInt8],
         progress: @escaping @Sendable (Progress) throws -> Void = { _ in }
     ) async throws -> LoadReport {
         try await Session(self).run(.write) { flag in
-            try self.load(options, from: read) { state in
+            try self.load(options, key: key, from: read) { state in
                 try progress(state)
                 try flag.check()
             }
         }
     }
 
-    /// Reads the file that `dump(to:_:progress:)` wrote, or a file of plain JSON documents, one a line. What was
+    /// Reads the file that `dump(to:_:key:progress:)` wrote, or a file of plain JSON documents, one a line. What was
     /// committed before the task was cancelled stays.
     ///
     /// - Parameters:
     ///   - path: The file.
     ///   - options: How it is read.
+    ///   - key: The key of a dump that is encrypted. Damage of it is noticed when the damaged part is read.
     ///   - progress: Called on a thread of the database with the number of lines read.
     /// - Returns: What was loaded.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func load(
-        from path: String, _ options: LoadOptions = LoadOptions(),
+        from path: String, _ options: LoadOptions = LoadOptions(), key: DatabaseKey? = nil,
         progress: @escaping @Sendable (Progress) throws -> Void = { _ in }
     ) async throws -> LoadReport {
         try await Session(self).run(.write) { flag in
-            try self.load(from: path, options) { state in
+            try self.load(from: path, options, key: key) { state in
                 try progress(state)
                 try flag.check()
             }
