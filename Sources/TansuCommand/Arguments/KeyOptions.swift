@@ -84,6 +84,73 @@ struct NewKeyOptions: ParsableArguments {
     }
 }
 
+extension NewKeyOptions {
+    /// The key that the options name, or a passphrase that is asked for, typed twice: a mistake would lock everyone out.
+    func keyOrAsked() throws -> DatabaseKey {
+        if let key = try source.key() { return key }
+        guard PassphrasePrompt.isPossible else {
+            throw CommandError(
+                code: "NO_KEY", message: "There is no new key", remedy: "give one of \(source.names)", status: .usage)
+        }
+        let passphrase = try PassphrasePrompt.ask("New passphrase")
+        guard try PassphrasePrompt.ask("The same again") == passphrase else {
+            throw CommandError(
+                code: "NO_KEY", message: "The two passphrases differ", remedy: "nothing was changed",
+                status: .invalidInput)
+        }
+        return .passphrase(passphrase, iterations: iterations)
+    }
+}
+
+/// The options for a key that a backup or a dump is encrypted with.
+struct EncryptionOptions: ParsableArguments {
+    @Flag(
+        help:
+            "Encrypt it with a new key, which does not open the database. One of the options for that key implies this."
+    )
+    var encrypt = false
+
+    @OptionGroup(title: "New key") var new: NewKeyOptions
+
+    /// Whether there is to be a key.
+    var isGiven: Bool { encrypt || new.source.isGiven }
+
+    /// The key; nil when none was asked for.
+    func key() throws -> DatabaseKey? { isGiven ? try new.keyOrAsked() : nil }
+}
+
+/// The options for the key of an encrypted dump.
+struct DumpKeyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Read the dump's key from this file: 32 bytes, or 64 hexadecimal digits.", valueName: "file"),
+        completion: .file())
+    var dumpKeyFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run this command line, which prints the dump's key as --dump-key-file has it.", valueName: "command"))
+    var dumpKeyCommand: String?
+
+    @Option(
+        help: ArgumentHelp("Read the dump's passphrase, the first line of this file.", valueName: "file"),
+        completion: .file())
+    var dumpPassphraseFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run this command line, which prints the dump's passphrase as its first line.", valueName: "command"))
+    var dumpPassphraseCommand: String?
+
+    func validate() throws { try source.validate() }
+
+    var source: KeySource {
+        KeySource(
+            prefix: "--dump-", keyFile: dumpKeyFile, keyCommand: dumpKeyCommand, passphraseFile: dumpPassphraseFile,
+            passphraseCommand: dumpPassphraseCommand)
+    }
+}
+
 /// Where a key comes from.
 struct KeySource {
     let prefix: String
@@ -94,9 +161,13 @@ struct KeySource {
     var iterations: Int?
 
     func validate() throws {
-        guard [keyFile, keyCommand, passphraseFile, passphraseCommand].compactMap({ $0 }).count > 1 else { return }
-        throw ValidationError("A database has one key; give one of \(names)")
+        if given.count > 1 { throw ValidationError("There is one key; give one of \(names)") }
     }
+
+    private var given: [String] { [keyFile, keyCommand, passphraseFile, passphraseCommand].compactMap { $0 } }
+
+    /// Whether an option names a key.
+    var isGiven: Bool { !given.isEmpty }
 
     /// The options, for a message.
     var names: String {
@@ -113,6 +184,20 @@ struct KeySource {
         if let passphraseFile { return try passphrase(in: Self.bytes(ofFile: passphraseFile), from: passphraseFile) }
         if let passphraseCommand { return try passphrase(in: Self.output(of: passphraseCommand), from: "") }
         return nil
+    }
+
+    /// The key, or a passphrase that is asked for on a terminal.
+    ///
+    /// - Parameter owner: What it opens, for messages: "Backup saved.tansu".
+    /// - Throws: `CommandError` when there is none.
+    func keyOrAsked(of owner: String, _ path: String) throws -> DatabaseKey {
+        if let key = try key() { return key }
+        guard PassphrasePrompt.isPossible else {
+            throw CommandError(
+                code: "ENCRYPTED", message: "\(owner) \"\(path)\" is encrypted", path: path,
+                remedy: "give its key with one of \(names)", status: .noPermission)
+        }
+        return .passphrase(try PassphrasePrompt.ask("Passphrase of \(path)"))
     }
 
     private static func key(in bytes: Data, from path: String) throws -> DatabaseKey {

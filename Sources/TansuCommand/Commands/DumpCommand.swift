@@ -10,11 +10,13 @@ struct DumpCommand: Subcommand {
             A dump keeps all value types and the index definitions, so that `tansu load` recreates the same \
             collections. The dump is a snapshot of the database. It goes to standard output unless --output \
             names a file. That file gets its name when the dump is complete. With --json the numbers of the dump go to \
-            standard error when the dump itself goes to standard output.
+            standard error when the dump itself goes to standard output. A dump is readable, also that of an encrypted \
+            database, unless it is encrypted with a key of its own.
 
             EXAMPLES:
               tansu dump people.tansu > people.dump
               tansu dump people.tansu --collection people --output only-people.dump
+              tansu dump people.tansu --new-passphrase-file new.txt > safe.dump
             """
     )
 
@@ -28,6 +30,7 @@ struct DumpCommand: Subcommand {
         name: [.short, .customLong("output")], help: ArgumentHelp("The new file for the dump.", valueName: "file"),
         completion: .file())
     var outputFile: String?
+    @OptionGroup var encryption: EncryptionOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -41,20 +44,25 @@ struct DumpCommand: Subcommand {
         let options = Database.DumpOptions(
             collections: collection.isEmpty ? nil : collection,
             query: try query.map { try JSONArguments.document($0, name: "--query") }, indexes: !noIndexes)
+        // A new key that is none is found before the old one is asked for.
+        let key = try encryption.key()
         return try OpenDatabase.with(target, .read) { opened in
             for name in collection { try opened.checkCollection(name) }
             let label = target.database
             guard let file = outputFile else {
                 let writer = OutputWriter()
                 let report = try ProgressBar.showing(label: label, counted: "document") { progress in
-                    try opened.database.dump(options, into: { try writer.write(bytes: $0) }, progress: progress)
+                    try opened.database.dump(
+                        options, key: key, into: { try writer.write(bytes: $0) }, progress: progress)
                 }
                 try writer.flush()
                 if output.json { writeError(resultJSON(numbers(of: report))) }
                 return .success
             }
             let report = try ProgressBar.showing(label: label, counted: "document") { progress in
-                try creatingDestination(file) { try opened.database.dump(to: file, options, progress: progress) }
+                try creatingDestination(file) {
+                    try opened.database.dump(to: file, options, key: key, progress: progress)
+                }
             }
             var result: BSONDocument = ["output": .string(file)]
             for (key, value) in numbers(of: report) { result[key] = value }

@@ -19,6 +19,7 @@ struct LoadCommand: Subcommand, DatabaseTarget {
               tansu load copy.tansu people.dump
               tansu dump people.tansu | tansu load other.tansu
               tansu load copy.tansu people.dump --mode save
+              tansu load copy.tansu safe.dump --mode skip --dump-passphrase-file new.txt
             """
     )
 
@@ -35,6 +36,7 @@ struct LoadCommand: Subcommand, DatabaseTarget {
             valueName: "mode"))
     var mode: Database.LoadOptions.Mode = .insert
     @Flag(help: "Load everything in one transaction.") var atomic = false
+    @OptionGroup(title: "Key of the dump") var dumpKey: DumpKeyOptions
     @OptionGroup var opening: OpeningOptions
     @OptionGroup var output: OutputOptions
 
@@ -50,7 +52,13 @@ struct LoadCommand: Subcommand, DatabaseTarget {
     func execute() throws -> CommandExitCode {
         if let collection { try OwnedCollection.check(collection) }
         // Opening the file first ensures that a wrong name does not create a database.
-        var source = try openSource()
+        var known = try dumpKey.source.key()
+        let key = {
+            let key = try known ?? dumpKey.source.keyOrAsked(of: "Dump", file)
+            known = key
+            return key
+        }
+        var source = try openSource(key)
         let options = Database.LoadOptions(collection: collection, mode: mode, atomic: atomic)
         return try OpenDatabase.with(self, .create) { opened in
             let label = file == "-" ? "standard input" : file
@@ -58,7 +66,7 @@ struct LoadCommand: Subcommand, DatabaseTarget {
             let isOfOthers = collection.map { !replicated.contains(BytewiseText($0)) } ?? false
             if !replicated.isEmpty, !isOfOthers {
                 var check = LoadCheck(collection: collection, replicated: replicated)
-                source = try Interruption.handled { try readable(source, after: { try check.run($0, of: label) }) }
+                source = try Interruption.handled { try readable(source, key, after: { try check.run($0, of: label) }) }
             }
             let lines = AccountLines(source, collection: collection)
             // Standard input is a dump or not by its first bytes.
@@ -122,11 +130,16 @@ struct LoadCommand: Subcommand, DatabaseTarget {
 
     /// Reads a source to its end, and returns one with the same bytes: the file once more, or a copy of what cannot be read twice.
     private func readable(
-        _ source: any ByteSource, after body: (any ByteSource) throws -> Void
+        _ source: any ByteSource, _ key: @escaping () throws -> DatabaseKey, after body: (any ByteSource) throws -> Void
     ) throws -> any ByteSource {
         if file != "-", source.fraction != nil {
             try body(source)
-            return try openByteSource(path: file)
+            return try openByteSource(path: file, key: key)
+        }
+        if source is DecryptingSource {
+            throw CommandError(
+                code: "REPLICATED", message: "An encrypted dump is not decrypted to a temporary file", path: file,
+                remedy: "the database has replicated collections: load the dump from a file", status: .invalidInput)
         }
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("tansu-\(UUID().uuidString)").path
         // What was opened is read after its name is gone.
@@ -136,15 +149,21 @@ struct LoadCommand: Subcommand, DatabaseTarget {
         return try FileSource(path: path)
     }
 
-    private func openSource() throws -> any ByteSource {
+    private func openSource(_ key: @escaping () throws -> DatabaseKey) throws -> any ByteSource {
         // A pipe can be read only once, and a dump in a file says what it is.
         if file != "-" {
             let kind = FileKind(path: file)
             if kind == .dump, collection != nil { throw isDump }
-            let isExpected = [.dump, .json, .other].contains(kind)
+            let isExpected = [.dump, .encrypted, .json, .other].contains(kind)
             if !isExpected, let error = kind.error(for: file, wanted: "a dump") { throw error }
         }
-        return try openByteSource(path: file)
+        let source = try openByteSource(path: file, key: key)
+        if dumpKey.source.isGiven, !(source is DecryptingSource) {
+            throw CommandError(
+                code: "INVALID_ARGUMENT", message: "A key was given and the dump is not encrypted", path: file,
+                remedy: "if that is what you expect, load it without a key; nothing was changed", status: .usage)
+        }
+        return source
     }
 }
 

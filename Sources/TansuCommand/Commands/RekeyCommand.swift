@@ -31,7 +31,7 @@ struct RekeyCommand: Subcommand {
                     code: "INVALID_STATE", message: "Database \"\(target.database)\" is not encrypted: it has no key",
                     path: target.database, status: .usage)
             }
-            let key = try given ?? asked()
+            let key = try given ?? new.keyOrAsked()
             if everything {
                 try ProgressBar.showing(label: target.database) { progress in
                     try opened.database.rekeyEverything(to: key, progress: progress)
@@ -42,21 +42,5 @@ struct RekeyCommand: Subcommand {
             try printResult([:], text: "Only the new key opens \(target.database) now", asJSON: output.json)
             return .success
         }
-    }
-
-    /// The new passphrase, typed twice: a mistake would lock everyone out.
-    private func asked() throws -> DatabaseKey {
-        guard PassphrasePrompt.isPossible else {
-            throw CommandError(
-                code: "NO_KEY", message: "There is no new key", remedy: "give one of \(new.source.names)",
-                status: .usage)
-        }
-        let passphrase = try PassphrasePrompt.ask("New passphrase")
-        guard try PassphrasePrompt.ask("The same again") == passphrase else {
-            throw CommandError(
-                code: "NO_KEY", message: "The two passphrases differ", remedy: "nothing was changed",
-                status: .invalidInput)
-        }
-        return .passphrase(passphrase, iterations: new.iterations)
     }
 }

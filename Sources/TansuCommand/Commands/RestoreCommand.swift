@@ -8,10 +8,12 @@ struct RestoreCommand: Subcommand {
         abstract: "Creates a database from a backup.",
         discussion: """
             The backup is a folder or a file that `tansu backup` created. The command verifies all checksums. \
-            It creates no database when the backup is corrupt.
+            It creates no database when the backup is corrupt. An encrypted backup becomes an encrypted database with \
+            the same key; nothing is decrypted to the disk.
 
-            EXAMPLE:
+            EXAMPLES:
               tansu restore people.backup restored.tansu
+              tansu restore safe.backup safe.tansu --passphrase-file new.txt
             """
     )
 
@@ -19,6 +21,7 @@ struct RestoreCommand: Subcommand {
     var from: String
     @Argument(help: "The folder of the new database. It must not exist.", completion: .directory)
     var to: String
+    @OptionGroup(title: "Key") var key: KeyOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -28,10 +31,14 @@ struct RestoreCommand: Subcommand {
 
     func execute() throws -> CommandExitCode {
         let kind = FileKind(path: from)
-        let isExpected = [.backup, .database].contains(kind)
+        let isExpected = [.backup, .encrypted, .database].contains(kind)
         if !isExpected, let error = kind.error(for: from, wanted: "a backup") { throw error }
-        let report = try ProgressBar.showing(label: to) { progress in
-            try creatingDestination(to) { try Database.restore(from: from, to: to, progress: progress) }
+        let given = try key.source.key()
+        let report: Database.BackupReport
+        do {
+            report = try restore(given)
+        } catch let error as CommandError where error.code == TansuError.Code.encrypted.description {
+            report = try restore(key.source.keyOrAsked(of: "Backup", from))
         }
         try printResult(
             [
@@ -41,5 +48,11 @@ struct RestoreCommand: Subcommand {
             text: "\(NumberFormat.count(report.documents, "document")) restored to \(to)", asJSON: output.json,
             done: "\"\(to)\" is complete")
         return .success
+    }
+
+    private func restore(_ key: DatabaseKey?) throws -> Database.BackupReport {
+        try ProgressBar.showing(label: to) { progress in
+            try creatingDestination(to) { try Database.restore(from: from, to: to, key: key, progress: progress) }
+        }
     }
 }

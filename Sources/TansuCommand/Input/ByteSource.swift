@@ -1,5 +1,6 @@
 import CTansuZlib
 import Foundation
+import Tansu
 
 /// A sequential source of bytes.
 protocol ByteSource: AnyObject {
@@ -15,9 +16,14 @@ protocol ByteSource: AnyObject {
 }
 
 /// Opens a file, or standard input for "-", as text in UTF-8. It detects gzip by the first bytes and decompresses it.
-/// - Parameter encoding: The encoding of the text, or nil for UTF-8, or UTF-16 with a byte order mark.
-func openByteSource(path: String, encoding: TextEncoding? = nil) throws -> any ByteSource {
+/// - Parameters:
+///   - encoding: The encoding of the text, or nil for UTF-8, or UTF-16 with a byte order mark.
+///   - key: Returns the key of an encrypted dump. Without it the bytes are as they are.
+func openByteSource(
+    path: String, encoding: TextEncoding? = nil, key: (() throws -> DatabaseKey)? = nil
+) throws -> any ByteSource {
     let file = try FileSource(path: path)
+    if let key, try file.peek(8).starts(with: "TANSUENC".utf8) { return try DecryptingSource(file, key: key()) }
     let isCompressed = try file.peek(2).starts(with: [0x1F, 0x8B])
     return DecodingSource(isCompressed ? try GzipSource(file) : file, encoding: encoding)
 }
@@ -286,4 +292,21 @@ final class GzipSource: ByteSource {
             code: "BAD_GZIP", message: "The gzip data of \"\(file.name)\" is corrupt: \(reason)",
             path: file.name, status: .invalidInput)
     }
+}
+
+/// The text of an encrypted dump. Its end is an error unless all of the dump was as it was written.
+final class DecryptingSource: ByteSource {
+    private let file: FileSource
+    private let reader: EngineDumpReader
+
+    /// - Throws: ``TansuError``, such as `.wrongKey`.
+    init(_ file: FileSource, key: DatabaseKey) throws {
+        self.file = file
+        reader = try EngineDumpReader(key: key) { try file.read(into: $0) }
+    }
+
+    var fraction: Double? { file.fraction }
+    var name: String { file.name }
+
+    func read(into memory: UnsafeMutableRawBufferPointer) throws -> Int { try reader.read(into: memory) }
 }

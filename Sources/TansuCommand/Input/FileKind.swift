@@ -6,6 +6,8 @@ enum FileKind: Equatable {
     case backup
     /// A file of `tansu dump`.
     case dump
+    /// A file of `tansu backup --file` or `tansu dump` that is encrypted.
+    case encrypted
     case database
     case folder
     case sqlite
@@ -48,6 +50,8 @@ enum FileKind: Equatable {
         func begins(_ prefix: String) -> Bool { text.starts(with: prefix.utf8) }
         if begins("TANSUBAK") {
             self = .backup
+        } else if begins("TANSUENC") {
+            self = .encrypted
         } else if begins("SQLite format 3") {
             self = .sqlite
         } else if begins("ToKyO CaBiNeT") {
@@ -69,6 +73,7 @@ enum FileKind: Equatable {
         switch self {
         case .backup: "a backup"
         case .dump: "a dump"
+        case .encrypted: "an encrypted backup or dump"
         case .database: "a database"
         case .folder: "a folder with other files"
         case .sqlite: "a SQLite database"
@@ -86,6 +91,7 @@ enum FileKind: Equatable {
         return switch self {
         case .backup: "create a database from it with \"tansu restore \(path) FOLDER\""
         case .dump: "load it with \"tansu load DATABASE \(path)\""
+        case .encrypted: "use it with \"tansu restore\" or \"tansu load\", and its key"
         case .database: "copy it with \"tansu dump \(path) | tansu load DATABASE\" or \"tansu backup\""
         case .json: "import it with \"tansu import DATABASE \(path)\""
         case .separated: "import it with \"tansu import DATABASE \(path) --format csv\""
