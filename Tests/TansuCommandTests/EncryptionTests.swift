@@ -41,6 +41,32 @@ struct EncryptionTests {
         #expect(stats.output.contains("aes-256-gcm"))
     }
 
+    @Test("a database is encrypted and decrypted in its place")
+    func converting() throws {
+        try create([])
+        let encrypt = try command.tansu(["encrypt", "db.tansu", "--new-key-file", "key"], input: [])
+        #expect(encrypt.status == 0 && encrypt.output.contains("is encrypted"), "\(encrypt.error)")
+        #expect(try count().error.contains("ENCRYPTED"))
+        #expect(try count("--key-file", "key").output == "1\n")
+        let again = try command.tansu(["encrypt", "db.tansu", "--new-key-file", "key"], input: [])
+        #expect(again.status == 77 && again.error.contains("ENCRYPTED"))
+        let wrong = try command.tansu(["decrypt", "db.tansu", "--passphrase-file", "pass"], input: [])
+        #expect(wrong.status == 77 && wrong.error.contains("WRONG_KEY"))
+        let decrypt = try command.tansu(["decrypt", "db.tansu", "--key-file", "key"], input: [])
+        #expect(decrypt.status == 0, "\(decrypt.error)")
+        #expect(try count().output == "1\n")
+    }
+
+    @Test("everything is encrypted anew, with another data key")
+    func rekeyingEverything() throws {
+        try create(["--key-file", "key"])
+        let words = ["rekey", "db.tansu", "--everything", "--key-file", "key", "--new-key-file", "digits"]
+        let result = try command.tansu(words, input: [])
+        #expect(result.status == 0, "\(result.error)")
+        #expect(try count("--key-file", "key").error.contains("WRONG_KEY"))
+        #expect(try count("--key-file", "digits").output == "1\n")
+    }
+
     @Test("a key for a database that is not encrypted is an error")
     func plain() throws {
         try create([])

@@ -54,7 +54,8 @@ struct HelpTests {
             "import", "save", "find", "count", "get", "distinct", "aggregate", "update", "index create", "index list",
             "explain", "index drop", "collections list", "collections create", "collections rename", "collections drop",
             "stats", "backup",
-            "restore", "dump", "load", "verify", "repair", "compact", "rekey", "remove",
+            "restore", "dump", "load", "verify", "repair", "compact", "encrypt", "decrypt", "rekey",
+            "remove",
         ]
         // The server runs until it is ended, and replication needs one.
         var seen: Set<[String]> = [["demo"], ["serve"], ["replicate"]]

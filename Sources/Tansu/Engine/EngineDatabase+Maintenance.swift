@@ -124,6 +124,19 @@ extension EngineDatabase {
         }
     }
 
+    /// Encrypts the files of a database, or the reverse.
+    static func convert(
+        _ path: String, encrypt: Bool, with key: DatabaseKey, progress: (Database.Progress) throws -> Void
+    ) throws {
+        let path = try path.systemPath()
+        let convert = encrypt ? tansu_encrypt : tansu_decrypt
+        try key.withEngineKey { key in
+            try withEngineProgress(progress) { callback, context in
+                _ = try engineCall { convert(path, key, callback, context, $0) }
+            }
+        }
+    }
+
     /// Copies everything into a new database, and opens it.
     func clone(
         to store: Database.Store, options: Database.Options, progress: (Database.Progress) throws -> Void

@@ -80,6 +80,39 @@ extension Database {
         BackupReport(try EngineDatabase.restore(from: backup, to: path, key: key, progress: progress))
     }
 
+    /// Encrypts a database that is not encrypted, and that nobody has open.
+    ///
+    /// An encrypted copy is made beside it, takes its place in one step, and the old files are removed. Interrupted at any
+    /// moment, the database is as before or encrypted, and the next call removes what is left of the other. Removed files
+    /// can often be read from a disk, an SSD above all, until they are written over.
+    ///
+    /// - Parameters:
+    ///   - path: The folder of the database.
+    ///   - key: Its key from now on.
+    ///   - progress: Called on this thread with the progress. An error that it throws ends the work and is rethrown.
+    /// - Throws: ``TansuError`` with `.notFound`, `.locked` (it is open), `.encrypted` (it is encrypted), `.invalidState`
+    ///   (the folder `set-aside` in it has files), `.invalidArgument` (the key), `.unsupported` (the file system cannot
+    ///   exchange folders, or the engine has no ciphers), `.corrupt`, `.full` or `.io`.
+    public static func encrypt(
+        _ path: String, with key: DatabaseKey, progress: (Progress) throws -> Void = { _ in }
+    ) throws {
+        try EngineDatabase.convert(path, encrypt: true, with: key, progress: progress)
+    }
+
+    /// Makes an encrypted database one that is not, as ``encrypt(_:with:progress:)`` does the reverse.
+    ///
+    /// - Parameters:
+    ///   - path: The folder of the database, which nobody has open.
+    ///   - key: Its key.
+    ///   - progress: Called on this thread with the progress. An error that it throws ends the work and is rethrown.
+    /// - Throws: ``TansuError`` as ``encrypt(_:with:progress:)``; `.wrongKey`, and `.invalidArgument` when it is not
+    ///   encrypted.
+    public static func decrypt(
+        _ path: String, with key: DatabaseKey, progress: (Progress) throws -> Void = { _ in }
+    ) throws {
+        try EngineDatabase.convert(path, encrypt: false, with: key, progress: progress)
+    }
+
     /// Copies all collections, documents and indexes of one snapshot into a new database, and opens it.
     ///
     /// - Parameters:

@@ -73,6 +73,21 @@ struct EncryptionTests {
         #expect(code(opening: bytes) == nil)
     }
 
+    @Test("A database is encrypted and decrypted in its place")
+    func converting() throws {
+        let db = try Database(path: path)
+        try db.collection("people").save(["_id": 1])
+        #expect(throws: TansuError.self) { try Database.encrypt(path, with: bytes) }
+        try db.close()
+        try Database.encrypt(path, with: bytes)
+        #expect(code(opening: bytes) == nil)
+        #expect(code(opening: nil) == .encrypted)
+        var steps = 0
+        try Database.decrypt(path, with: bytes) { _ in steps += 1 }
+        #expect(steps > 0)
+        #expect(try Database(path: path).collection("people").find().count() == 1)
+    }
+
     @Test("Everything is encrypted anew, and only the new key opens the database")
     func rekeyingEverything() async throws {
         let db = try await Database.open(path: path, key: bytes)
