@@ -339,7 +339,7 @@ static void feeds(void) {
 
 /* encrypted_copies -- backups and dumps with keys of their own; the first two paths have backups. */
 static void encrypted_copies(const char *const to[4]) {
-    static const uint8_t bytes[32] = "thirty-two bytes of a random key";
+    static const char bytes[] = "thirty-two bytes of a random key";
     const tansu_key key = {.bytes = bytes, .size = 32}, empty = {.size = 32};
     const tansu_backup_form form = TANSU_BACKUP_FILE;
     folder_remove(to[2]);

@@ -336,7 +336,7 @@ static unsigned watched, readable;
 static bool holds_secret(const uint8_t *bytes, size_t size) {
     for (size_t i = 0; i + 8 <= size; i++)
         for (size_t k = 0; k + 8 <= strlen(SECRET); k++)
-            if (memcmp(bytes + i, SECRET + k, 8) == 0)
+            if (memcmp(bytes + i, &SECRET[k], 8) == 0)
                 return true;
     return false;
 }
@@ -498,7 +498,7 @@ static void dumps(void) {
     /* By a reader, the same text. */
     tansu_dump_reader *reader = NULL;
     uint8_t some[3000];
-    size_t got = 1, at = 0;
+    size_t got = 1, total = 0;
     s.at = 0;
     REQUIRE(CHECK_OK(tansu_dump_reader_open(give, &s, &other, &reader, &call_error), &call_error));
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT,
@@ -507,9 +507,9 @@ static void dumps(void) {
                  tansu_dump_reader_read(reader, some, sizeof some, NULL, NULL));
     for (; got != 0 &&
            CHECK_OK(tansu_dump_reader_read(reader, some, sizeof some, &got, &call_error), NULL);
-         at += got)
-        CHECK_BYTES(plain.bytes.data + at, got, some, got);
-    CHECK_INT(plain.bytes.size, at);
+         total += got)
+        CHECK_BYTES(plain.bytes.data + total, got, some, got);
+    CHECK_INT(plain.bytes.size, total);
     tansu_dump_reader_close(reader);
     /* A backup is no dump, and the reverse. */
     const char *file = path_in(folder, "file");
