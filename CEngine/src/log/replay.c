@@ -324,9 +324,13 @@ static tansu_status replay_active(replay *w, tansu_error *error) {
     for (;;) {
         segment *s = w->l->active.items[w->index];
         tansu_status status = TANSU_OK;
-        if (is_whole(s)) {
+        uint64_t began = w->offset;
+        if (is_whole(s))
             status = replay_whole(w, s, error);
-        } else {
+        /* A disk that lost power may have the table and not all blocks: then it is as without. */
+        if (status == TANSU_E_CORRUPT && s->last == 0 && sealed_log(w->l) && w->offset == began)
+            status = sealed_to_damaged_image(w->l, s, error);
+        if (status == TANSU_OK && !is_whole(s)) {
             const frame_header *frame;
             while (status == TANSU_OK && (frame = frame_at(w->l, s, w->offset)) != NULL &&
                    frame->sequence == w->expected)

@@ -319,25 +319,56 @@ void sealed_to_blocks(log *l, segment *s) {
     sealed_free(l, file);
 }
 
-tansu_status sealed_to_image(log *l, segment *s, tansu_error *error) {
+/* drop_image -- frees what new_image() made. */
+static void drop_image(log *l, segment *fresh, segment *old) {
+    if (fresh->sealed != NULL)
+        segment_unmap(l, fresh);
+    sealed_free(l, fresh->sealed);
+    free(old);
+}
+
+/* new_image -- a segment that is read by blocks with its image in memory, as far as its blocks are
+ * valid; and memory for what it was. */
+static tansu_status new_image(log *l, segment *s, bool writable, segment *fresh, segment **old,
+                              tansu_error *error) {
     segment_header header;
-    segment fresh = *s, *old = malloc(sizeof *old);
+    *fresh = *s;
+    *old = malloc(sizeof **old);
     memcpy(&header, s->base, sizeof header);
-    if (old == NULL || !list_reserve(&l->outgrown, 1)) {
-        free(old);
-        return error_memory(error);
-    }
-    uint64_t end = s->used;
-    fresh.compressed = NULL;
-    fresh.fd = -1;
-    fresh.mapped = segment_map_size(l->segment_size > end ? l->segment_size : end);
-    tansu_status status = segment_descriptor(l, &fresh) < 0
-                              ? error_errno(error, l->folder, "open", errno)
-                              : sealed_new(l, &fresh, &header, s->allocated, !l->read_only, error);
+    fresh->compressed = NULL;
+    fresh->fd = -1;
+    fresh->mapped = segment_map_size(l->segment_size > s->used ? l->segment_size : s->used);
+    tansu_status status = TANSU_OK;
+    if (*old == NULL || !list_reserve(&l->outgrown, 1))
+        status = error_memory(error);
+    else if (segment_descriptor(l, fresh) < 0)
+        status = error_errno(error, l->folder, "open", errno);
+    else
+        status = sealed_new(l, fresh, &header, s->allocated, writable, error);
     if (status == TANSU_OK)
-        status = sealed_load(l, &fresh, error);
+        status = sealed_load(l, fresh, error);
+    if (status != TANSU_OK)
+        drop_image(l, fresh, *old);
+    return status;
+}
+
+/* take_image -- the segment is what new_image() made from now on; the mutex is held. */
+static void take_image(log *l, segment *s, const segment *fresh, segment *old) {
+    if (s->fd >= 0)
+        segment_close_file(l, s);
+    outgrown(l, old, s);
+    *s = *fresh;
+    segment_publish(l, s);
+}
+
+tansu_status sealed_to_image(log *l, segment *s, tansu_error *error) {
+    segment fresh, *old;
+    uint64_t end = s->used;
+    tansu_status status = new_image(l, s, !l->read_only, &fresh, &old, error);
+    if (status != TANSU_OK)
+        return status;
     /* Who reads meanwhile may find more than at the opening. */
-    if (status == TANSU_OK && fresh.sealed->loaded < end)
+    if (fresh.sealed->loaded < end)
         status = compressed_corrupt(s->compressed, 0, error);
     pthread_mutex_lock(&l->mutex);
     no_sync(l);
@@ -347,23 +378,34 @@ tansu_status sealed_to_image(log *l, segment *s, tansu_error *error) {
             status = error_errno(error, l->folder, "trim", errno);
         disk->allocated = disk->used;
     }
-    if (status != TANSU_OK) {
-        pthread_mutex_unlock(&l->mutex);
-        if (fresh.sealed != NULL)
-            segment_unmap(l, &fresh);
-        sealed_free(l, fresh.sealed);
-        free(old);
-        return status;
-    }
     fresh.used = end;
     if (!l->read_only)
         fresh.allocated = fresh.mapped;
     fresh.writable = !l->read_only;
-    if (s->fd >= 0)
-        segment_close_file(l, s);
-    outgrown(l, old, s);
-    *s = fresh;
-    segment_publish(l, s);
+    if (status == TANSU_OK)
+        take_image(l, s, &fresh, old);
+    pthread_mutex_unlock(&l->mutex);
+    if (status != TANSU_OK)
+        drop_image(l, &fresh, old);
+    return status;
+}
+
+tansu_status sealed_to_damaged_image(log *l, segment *s, tansu_error *error) {
+    segment fresh, *old;
+    tansu_status status = new_image(l, s, false, &fresh, &old, error);
+    if (status != TANSU_OK)
+        return status;
+    status = sealed_load_later(l, &fresh, error);
+    if (status != TANSU_OK) {
+        drop_image(l, &fresh, old);
+        return status;
+    }
+    fresh.used = fresh.allocated;
+    if (!l->concurrent)
+        segment_close_file(l, segment_disk(&fresh));
+    pthread_mutex_lock(&l->mutex);
+    no_sync(l);
+    take_image(l, s, &fresh, old);
     pthread_mutex_unlock(&l->mutex);
     return TANSU_OK;
 }

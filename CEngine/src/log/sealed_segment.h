@@ -78,6 +78,10 @@ void sealed_to_blocks(log *l, segment *s);
  * process does. Errors: CORRUPT, IO, MEMORY. */
 tansu_status sealed_to_image(log *l, segment *s, tansu_error *error);
 
+/* sealed_to_damaged_image -- the same of one that has a block that is not valid, with what follows that
+ * block: the table may be on a disk that has lost power and the block not. Errors: IO, MEMORY. */
+tansu_status sealed_to_damaged_image(log *l, segment *s, tansu_error *error);
+
 /* sealed_follow -- takes over the size that the file has by now, in a process that reads while another
  * one writes, and decrypts what was added. Errors: IO, MEMORY. */
 tansu_status sealed_follow(log *l, segment *s, uint64_t size, tansu_error *error);

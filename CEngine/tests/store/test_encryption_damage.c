@@ -11,6 +11,7 @@
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
+#include "support/fault/tail_file.h"
 #include "support/folder.h"
 #include "support/random/random.h"
 
@@ -517,6 +518,40 @@ static void cut_files(void) {
     }
 }
 
+/* A segment's table may be on a disk that lost power, and a block that nobody was promised not. */
+static void a_table_does_not_vouch_for_its_blocks(void) {
+    folder = folder_new();
+    snprintf(whole, sizeof whole, "%s/whole", folder);
+    snprintf(home, sizeof home, "%s/db", folder);
+    tansu_options options = options_of(whole);
+    options.checkpoint_bytes = (uint64_t)1 << 40;
+    tansu_db *db = call_open_with(&options);
+    for (int round = 0; round < 8; round++)
+        write_some(db, 0, DOCUMENTS, 1000 * (round + 1));
+    int64_t all = call_statistic(db, "sequence");
+    folder_copy(whole, home);
+    call_close(db);
+    REQUIRE(file_exists(folder_join(home, "log/00000002.seg")));
+    tail_file_lose_power(folder_join(home, "log"), false);
+    file_flip(folder_join(home, "log/00000001.seg"), 500000, 3);
+    for (int reading = 1; reading >= 0; reading--) {
+        options = options_of(home);
+        options.read_only = reading;
+        db = call_open_with(&options);
+        int64_t left = call_statistic(db, "sequence");
+        CHECK(left > 100 && left < all);
+        maintenance_clean(db);
+        call_close(db);
+        CHECK(file_exists(folder_join(home, "set-aside/00000001.seg")) == !reading);
+    }
+    options = options_of(home);
+    db = call_open_with(&options);
+    save(db, 1, 30000, size_of(1));
+    maintenance_clean(db);
+    call_close(db);
+    end();
+}
+
 int main(void) {
     if (!crypt_available()) {
         check_skip("the engine has no libcrypto");
@@ -529,5 +564,6 @@ int main(void) {
     RUN(older_files);
     RUN(files_of_another_database);
     RUN(cut_files);
+    RUN(a_table_does_not_vouch_for_its_blocks);
     return check_finish();
 }
