@@ -235,8 +235,10 @@ static void note(const search *k, int64_t size, const char *what) {
  * table that is used, unless it is of another database. */
 static void settle_header(const search *k, const segment_header *written, bool table,
                           segment_header *header) {
+    static const segment_header blank;
     if (table) {
-        if (memcmp(header, written, sizeof *header) != 0)
+        if (memcmp(header, written, sizeof *header) != 0 &&
+            memcmp(&blank, written, sizeof *written) != 0)
             note(k, SEGMENT_HEADER_SIZE, "has a corrupt header");
     } else if (scan_header(written) && segment_kind_of(written) != SEGMENT_WRITTEN) {
         note(k, -1, "has no valid table of its blocks");

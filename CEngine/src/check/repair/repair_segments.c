@@ -349,12 +349,14 @@ static tansu_status authenticate(repair *r, tansu_error *error) {
         return TANSU_OK;
     tansu_error found;
     tansu_status status = TANSU_E_CORRUPT;
-    if (r->manifest.encrypted && memcmp(r->manifest.uuid, r->uuid, sizeof r->uuid) == 0)
+    bool own = memcmp(r->manifest.uuid, r->uuid, sizeof r->uuid) == 0;
+    if (own && r->manifest.encrypted)
         status = manifest_authenticate(&r->manifest, r->from, r->keys, false, &found);
     if (status == TANSU_E_MEMORY)
         return error_memory(error);
     if (status != TANSU_OK)
-        refuse_manifest(r, "The MANIFEST is not that of the database's keys");
+        refuse_manifest(r, own ? "The MANIFEST was changed by something without the key"
+                               : "The MANIFEST is of another database");
     return TANSU_OK;
 }
 
