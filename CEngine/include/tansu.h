@@ -606,14 +606,12 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
 /*
  * Replaces the key of an encrypted database, whose data key stays: the file KEY is written anew, at
  * once and durably, while others read and write. From then on the database opens with the new key
- * only; who has it open goes on. `iterations` is as options.key_iterations. A memory or temporary
+ * only; who has it open goes on. A memory or temporary
  * store has no such file, and nothing is done.
  * Errors: INVALID_ARGUMENT (the key); INVALID_STATE (the database is not encrypted); READ_ONLY;
  * MOVED; IO, FULL (the old key is valid, or the new one if only the last sync failed).
  */
-TANSU_API tansu_status tansu_rekey(tansu_db *db, const void *key, size_t key_size,
-                                   tansu_key_kind key_kind, uint32_t iterations,
-                                   tansu_error *error);
+TANSU_API tansu_status tansu_rekey(tansu_db *db, const tansu_key *key, tansu_error *error);
 
 /*
  * Replaces the key as tansu_rekey() does, and the data key as well: all files are encrypted anew, by
@@ -626,8 +624,7 @@ TANSU_API tansu_status tansu_rekey(tansu_db *db, const void *key, size_t key_siz
  * their calls return what they see or WRONG_KEY.
  * Errors: those of tansu_rekey() and tansu_compact().
  */
-TANSU_API tansu_status tansu_rekey_everything(tansu_db *db, const void *key, size_t key_size,
-                                              tansu_key_kind key_kind, uint32_t iterations,
+TANSU_API tansu_status tansu_rekey_everything(tansu_db *db, const tansu_key *key,
                                               tansu_progress progress, void *context,
                                               tansu_error *error);
 

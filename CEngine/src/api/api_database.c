@@ -127,12 +127,13 @@ tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error) {
 }
 
 /* rekey -- tansu_rekey(), or with a new data key as well. */
-static tansu_status rekey(tansu_db *db, const user_key *key, bool everything,
+static tansu_status rekey(tansu_db *db, const tansu_key *key, bool everything,
                           tansu_progress progress, void *context, tansu_error *error) {
-    if (db == NULL || key->bytes == NULL)
-        return null_argument(db == NULL ? "db" : "key", error);
+    if (db == NULL)
+        return null_argument("db", error);
+    user_key fresh;
     database *d = db_inner(db);
-    tansu_status status = user_key_check(key, error);
+    tansu_status status = key_argument(key, &fresh, error);
     if (status == TANSU_OK)
         status = handle_acquire(d, error);
     if (status != TANSU_OK)
@@ -145,25 +146,19 @@ static tansu_status rekey(tansu_db *db, const user_key *key, bool everything,
         status = error_set(error, TANSU_E_INVALID_STATE, d->files.folder,
                            "The database is not encrypted, so it has no key");
     else if (d->options.store == TANSU_STORE_PERSISTENT)
-        status = everything ? compact_rekey(d, key, progress, context, error)
-                            : key_file_replace(d, key, false, error);
+        status = everything ? compact_rekey(d, &fresh, progress, context, error)
+                            : key_file_replace(d, &fresh, false, error);
     handle_release(d);
     return status;
 }
 
-tansu_status tansu_rekey(tansu_db *db, const void *key, size_t key_size, tansu_key_kind key_kind,
-                         uint32_t iterations, tansu_error *error) {
-    const user_key fresh = {
-        .bytes = key, .size = key_size, .kind = key_kind, .iterations = iterations};
-    return rekey(db, &fresh, false, NULL, NULL, error);
+tansu_status tansu_rekey(tansu_db *db, const tansu_key *key, tansu_error *error) {
+    return rekey(db, key, false, NULL, NULL, error);
 }
 
-tansu_status tansu_rekey_everything(tansu_db *db, const void *key, size_t key_size,
-                                    tansu_key_kind key_kind, uint32_t iterations,
-                                    tansu_progress progress, void *context, tansu_error *error) {
-    const user_key fresh = {
-        .bytes = key, .size = key_size, .kind = key_kind, .iterations = iterations};
-    return rekey(db, &fresh, true, progress, context, error);
+tansu_status tansu_rekey_everything(tansu_db *db, const tansu_key *key, tansu_progress progress,
+                                    void *context, tansu_error *error) {
+    return rekey(db, key, true, progress, context, error);
 }
 
 /* ---- Options in JSON form ---- */

@@ -80,15 +80,15 @@ static void opening_and_closing(void) {
     TAKES(sequence, tansu_refresh(db, NULL, NULL, NULL));
     NEEDS(db, tansu_sync(NULL, NULL));
     NEEDS(db, tansu_checkpoint(NULL, NULL));
-    NEEDS(db, tansu_rekey(NULL, "key", 3, TANSU_KEY_PASSPHRASE, 0, NULL));
-    NEEDS(key, tansu_rekey(db, NULL, 0, TANSU_KEY_PASSPHRASE, 0, NULL));
-    NEEDS(db, tansu_rekey_everything(NULL, "key", 3, TANSU_KEY_PASSPHRASE, 0, NULL, NULL, NULL));
-    NEEDS(key, tansu_rekey_everything(db, NULL, 0, TANSU_KEY_PASSPHRASE, 0, NULL, NULL, NULL));
     /* Of an encrypted one, and of files: test_rekey_everything.c, test_convert.c. */
     note("progress", "tansu_rekey_everything(");
     note("progress", "tansu_encrypt(");
     note("progress", "tansu_decrypt(");
     const tansu_key secret = {.bytes = "key", .size = 3, .kind = TANSU_KEY_PASSPHRASE};
+    NEEDS(db, tansu_rekey(NULL, &secret, NULL));
+    NEEDS(key, tansu_rekey(db, NULL, NULL));
+    NEEDS(db, tansu_rekey_everything(NULL, &secret, NULL, NULL, NULL));
+    NEEDS(key, tansu_rekey_everything(db, NULL, NULL, NULL, NULL));
     NEEDS(path, tansu_encrypt(NULL, &secret, NULL, NULL, NULL));
     NEEDS(key, tansu_encrypt("none", NULL, NULL, NULL, NULL));
     NEEDS(path, tansu_decrypt(NULL, &secret, NULL, NULL, NULL));

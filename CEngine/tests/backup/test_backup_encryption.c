@@ -116,12 +116,12 @@ static void opens_with_the_key_that_the_database_had(void) {
         const char *to = path_in(folder, "to");
         CHECK_OK(save(db, to, backup_forms[f], NULL), &call_error);
         check_backup(to, &own, &other, db);
-        CHECK_OK(tansu_rekey(db, other.bytes, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
+        CHECK_OK(rekey_with(db, other.bytes, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
         check_backup(to, &own, &other, db); /* the key of the moment */
         remove_at(to);
         CHECK_OK(save(db, to, backup_forms[f], NULL), &call_error);
         check_backup(to, &other, &own, db);
-        CHECK_OK(tansu_rekey(db, own.bytes, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
+        CHECK_OK(rekey_with(db, own.bytes, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
         if (f == 0)
             check_holds(to, &other, db); /* it is a database */
         remove_at(to);

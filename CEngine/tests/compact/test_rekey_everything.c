@@ -111,7 +111,8 @@ static int key_lines(const char *folder) {
 }
 
 static tansu_status rekey(tansu_db *db, const uint8_t bytes[32]) {
-    return tansu_rekey_everything(db, bytes, 32, TANSU_KEY_BYTES, 0, NULL, NULL, &call_error);
+    const tansu_key fresh = {bytes, 32, TANSU_KEY_BYTES, 0};
+    return tansu_rekey_everything(db, &fresh, NULL, NULL, &call_error);
 }
 
 static void everything_is_encrypted_anew(void) {
@@ -143,7 +144,7 @@ static void readers_are_told_to_open_again(void) {
     save_some(db, SMALL + 20, SMALL + 30, 0);
     CHECK_OK(tansu_refresh(reader, NULL, NULL, &call_error), &call_error);
     CHECK_INT(SMALL + 30, call_count(reader, NULL, "c", "{}"));
-    CHECK_OK(tansu_rekey(db, other_key, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
+    CHECK_OK(rekey_with(db, other_key, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
     save_some(db, SMALL + 30, SMALL + 40, 0);
     CHECK_OK(tansu_refresh(reader, NULL, NULL, &call_error), &call_error);
     CHECK_INT(SMALL + 40, call_count(reader, NULL, "c", "{}"));

@@ -349,7 +349,7 @@ static unsigned rekey_with_fault(fault_kind kind, unsigned nth, bool lasting) {
     tansu_db *db = NULL;
     CHECK_OK(open_faulty(&options, &db), &call_error);
     fault_start(kind, nth, lasting, EIO);
-    tansu_status status = tansu_rekey(db, other_key, 32, TANSU_KEY_BYTES, 0, &call_error);
+    tansu_status status = rekey_with(db, other_key, 32, TANSU_KEY_BYTES, 0, &call_error);
     unsigned calls = fault_stop();
     CHECK((status == TANSU_OK) == (nth == 0 || !fault_occurred()));
     char copy[600]; /* as it is when the process is killed now */
@@ -359,7 +359,7 @@ static unsigned rekey_with_fault(fault_kind kind, unsigned nth, bool lasting) {
     CHECK((old == TANSU_OK && new == TANSU_E_WRONG_KEY) ||
           (old == TANSU_E_WRONG_KEY && new == TANSU_OK));
     CHECK(status != TANSU_OK || new == TANSU_OK);
-    CHECK_OK(tansu_rekey(db, key, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
+    CHECK_OK(rekey_with(db, key, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
     tansu_close(db);
     CHECK(holds_bytes(home, key));
     end();
@@ -450,7 +450,7 @@ static void keys_survive_power_loss(void) {
         from_now_on(true, true, TANSU_DONE);
         CHECK_OK(call_save(db, NULL, "c", TANSU_INSERT, "{'_id': 1}"), &call_error);
         from_now_on(true, true, TANSU_E_MEMORY);
-        CHECK_OK(tansu_rekey(db, other_key, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
+        CHECK_OK(rekey_with(db, other_key, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
         from_now_on(true, true, TANSU_OK);
         before_call(NULL);
         from_now_on(false, true, TANSU_OK);
@@ -468,14 +468,13 @@ static void rekeying(void) {
     make_bytes(home);
     tansu_options options = with_bytes(home, key);
     tansu_db *db = call_open_with(&options);
-    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_rekey(db, key, 31, TANSU_KEY_BYTES, 0, NULL));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, rekey_with(db, key, 31, TANSU_KEY_BYTES, 0, NULL));
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT,
-                 tansu_rekey(db, "x", 1, TANSU_KEY_PASSPHRASE, LEAST_ITERATIONS - 1, NULL));
-    CHECK_OK(tansu_rekey(db, "a passphrase", 12, TANSU_KEY_PASSPHRASE, 0, &call_error),
-             &call_error);
-    CHECK_OK(tansu_rekey(db, "a passphrase", 12, TANSU_KEY_PASSPHRASE, LEAST_ITERATIONS + 1,
-                         &call_error),
-             &call_error);
+                 rekey_with(db, "x", 1, TANSU_KEY_PASSPHRASE, LEAST_ITERATIONS - 1, NULL));
+    CHECK_OK(rekey_with(db, "a passphrase", 12, TANSU_KEY_PASSPHRASE, 0, &call_error), &call_error);
+    CHECK_OK(
+        rekey_with(db, "a passphrase", 12, TANSU_KEY_PASSPHRASE, LEAST_ITERATIONS + 1, &call_error),
+        &call_error);
     CHECK_OK(call_save(db, NULL, "c", TANSU_INSERT, "{'_id': 2}"), &call_error);
     CHECK_OK(tansu_checkpoint(db, NULL), NULL);
     call_close(db);
@@ -494,25 +493,25 @@ static void rekeying_is_refused(void) {
     begin();
     tansu_options options = call_options(home);
     tansu_db *db = call_open_with(&options);
-    CHECK_STATUS(TANSU_E_INVALID_STATE, tansu_rekey(db, key, 32, TANSU_KEY_BYTES, 0, NULL));
+    CHECK_STATUS(TANSU_E_INVALID_STATE, rekey_with(db, key, 32, TANSU_KEY_BYTES, 0, NULL));
     call_close(db);
     folder_remove(home);
     make_bytes(home);
     options = with_bytes(home, key);
     options.read_only = 1;
     db = call_open_with(&options);
-    CHECK_STATUS(TANSU_E_READ_ONLY, tansu_rekey(db, other_key, 32, TANSU_KEY_BYTES, 0, NULL));
+    CHECK_STATUS(TANSU_E_READ_ONLY, rekey_with(db, other_key, 32, TANSU_KEY_BYTES, 0, NULL));
     call_close(db);
     options.allow_writer = 1;
     db = call_open_with(&options);
-    CHECK_STATUS(TANSU_E_READ_ONLY, tansu_rekey(db, other_key, 32, TANSU_KEY_BYTES, 0, NULL));
+    CHECK_STATUS(TANSU_E_READ_ONLY, rekey_with(db, other_key, 32, TANSU_KEY_BYTES, 0, NULL));
     call_close(db);
     options = with_bytes(home, key);
     db = call_open_with(&options);
     char moved[600];
     snprintf(moved, sizeof moved, "%s.moved", home);
     REQUIRE(rename(home, moved) == 0);
-    CHECK_STATUS(TANSU_E_MOVED, tansu_rekey(db, other_key, 32, TANSU_KEY_BYTES, 0, NULL));
+    CHECK_STATUS(TANSU_E_MOVED, rekey_with(db, other_key, 32, TANSU_KEY_BYTES, 0, NULL));
     tansu_close(db);
     CHECK(holds_bytes(moved, key));
     end();
@@ -530,7 +529,7 @@ static void readers_go_on_after_the_key_was_changed(void) {
     reading.allow_writer = 1;
     tansu_db *db = call_open_with(&options), *reader = call_open_with(&reading);
     memset(passed, 0, sizeof passed); /* it was copied */
-    CHECK_OK(tansu_rekey(db, other_key, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
+    CHECK_OK(rekey_with(db, other_key, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
     CHECK_OK(call_save(db, NULL, "c", TANSU_INSERT, "{'_id': 2}"), &call_error);
     CHECK_OK(tansu_refresh(reader, NULL, NULL, &call_error), &call_error);
     CHECK_TEXT("{ \"_id\" : 2 }", call_get(reader, NULL, "c", "{'_id': 2}"));
@@ -561,7 +560,7 @@ static void stores_that_nobody_opens_again_write_no_key(void) {
         tansu_db *db = call_open_with(&options);
         CHECK_OK(call_save(db, NULL, "c", TANSU_INSERT, "{'_id': 1}"), &call_error);
         CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
-        CHECK_OK(tansu_rekey(db, other_key, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
+        CHECK_OK(rekey_with(db, other_key, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
         CHECK_OK(tansu_stats(db, &stats, &call_error), &call_error);
         bson_t view;
         bson_iter_t iter;

@@ -26,12 +26,7 @@ extension EngineDatabase {
     /// Replaces the key.
     func rekey(to key: DatabaseKey) throws {
         try call { database in
-            try key.withEngineKey { key in
-                let key = key.pointee
-                _ = try engineCall {
-                    tansu_rekey(database, key.bytes, key.size, key.kind, key.iterations, $0)
-                }
-            }
+            try key.withEngineKey { key in _ = try engineCall { tansu_rekey(database, key, $0) } }
             opensAgain(with: key)
         }
     }
@@ -42,11 +37,9 @@ extension EngineDatabase {
     func rekeyEverything(to key: DatabaseKey, progress: (Database.Progress) throws -> Void) throws {
         try rekey(to: key)
         try call { database in
-            try key.withEngineKey { bytes, size, kind, iterations in
+            try key.withEngineKey { key in
                 try withEngineProgress(progress) { callback, context in
-                    _ = try engineCall {
-                        tansu_rekey_everything(database, bytes, size, kind, iterations, callback, context, $0)
-                    }
+                    _ = try engineCall { tansu_rekey_everything(database, key, callback, context, $0) }
                 }
             }
         }

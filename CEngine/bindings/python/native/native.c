@@ -507,7 +507,8 @@ tansu_status native_checkpoint(native_db *db, native_call *call) {
 tansu_status native_rekey(native_db *db, const void *key, size_t size, int kind,
                           uint32_t iterations, native_call *call) {
     CALL(db, NULL, SCOPE_SHORT,
-         tansu_rekey(db->inner, key, size, (tansu_key_kind)kind, iterations, &call->error));
+         tansu_rekey(db->inner, &(tansu_key){key, size, (tansu_key_kind)kind, iterations},
+                     &call->error));
 }
 
 static tansu_status refresh(native_db *db, native_call *call) {

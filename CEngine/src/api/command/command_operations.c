@@ -533,9 +533,8 @@ tansu_status command_rekey(command *c, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     if (command_has(c, MEMBER_EVERYTHING) && doc_bool(&c->given[MEMBER_EVERYTHING]))
-        return tansu_rekey_everything(c->db, key.bytes, key.size, key.kind, key.iterations, NULL,
-                                      NULL, error);
-    return tansu_rekey(c->db, key.bytes, key.size, key.kind, key.iterations, error);
+        return tansu_rekey_everything(c->db, &key, NULL, NULL, error);
+    return tansu_rekey(c->db, &key, error);
 }
 
 /* ---- JSON commands that read or write files: backups, repair, copies, dumps ---- */

@@ -247,3 +247,9 @@ int64_t call_statistic(tansu_db *db, const char *path) {
     tansu_buffer_free(&result);
     return statistic;
 }
+
+tansu_status rekey_with(tansu_db *db, const void *bytes, size_t size, tansu_key_kind kind,
+                        uint32_t iterations, tansu_error *error) {
+    const tansu_key key = {bytes, size, kind, iterations};
+    return tansu_rekey(db, &key, error);
+}

@@ -73,4 +73,8 @@ const char *call_indexes(tansu_db *db, tansu_txn *txn, const char *collection);
 /* call_statistic -- a whole number of tansu_stats(), by dotted path; -1 when it is not there. */
 int64_t call_statistic(tansu_db *db, const char *path);
 
+/* rekey_with -- tansu_rekey() with those members of a key. */
+tansu_status rekey_with(tansu_db *db, const void *bytes, size_t size, tansu_key_kind kind,
+                        uint32_t iterations, tansu_error *error);
+
 #endif
