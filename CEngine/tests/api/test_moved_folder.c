@@ -134,10 +134,10 @@ static void meet(place *p, fate f) {
     case FATE_LOG_REPLACED: replace_part(p, "log"); break;
     case FATE_INDEX_REPLACED: replace_part(p, "index"); break;
     case FATE_FILES_REPLACED:
-        in_folders(
-            p, p->other,
-            "cd $db; rm -f log/* index/* MANIFEST; cd $other; "
-            "for f in MANIFEST $(ls KEY 2>/dev/null) log/* index/*; do cp $f $db/$f.tmp; mv $db/$f.tmp $db/$f; done");
+        in_folders(p, p->other,
+                   "cd $db; rm -f log/* index/* MANIFEST KEY; cd $other; "
+                   "for f in $(ls KEY 2>/dev/null) MANIFEST log/* index/*; do cp $f $db/$f.tmp; mv "
+                   "$db/$f.tmp $db/$f; done");
         break;
     case FATE_FILES_OVERWRITTEN: in_folders(p, p->other, "cp -r $other/. $db/"); break;
     case FATE_OLDER_FILES: in_folders(p, p->aside, "cp -r $other/. $db/"); break;

@@ -9,6 +9,7 @@
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
+#include "support/fault/crashed_database.h"
 #include "support/fault/tail_file.h"
 #include "support/folder.h"
 #include "support/workload/sample_database.h"
@@ -224,8 +225,7 @@ static void write_boot(const char *folder, const char *boot) {
     manifest m;
     REQUIRE(CHECK_OK(manifest_read(&fs_system, folder, &m, &call_error), &call_error));
     CHECK(m.index_open);
-    snprintf(m.boot, sizeof m.boot, "%s", boot);
-    CHECK_OK(manifest_write(&fs_system, folder, &m, &call_error), &call_error);
+    crashed_set_manifest(folder, "boot", boot);
 }
 
 /* as_closed -- closes the index files, so that nothing in them says whether they are whole. */

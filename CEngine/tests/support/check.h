@@ -41,8 +41,9 @@
     ((void)((condition) ? true : (check_stop(__FILE__, __LINE__, #condition), false)))
 
 /* RUN -- runs one test function and names it when a check in it failed. A test that makes no check
- * and skips nothing fails. */
-#define RUN(test) check_run(#test, test)
+ * and skips nothing fails. In the build whose databases are encrypted, those that
+ * support/plain_only.h lists are skipped. */
+#define RUN(test) check_run(__FILE__, #test, test)
 
 /* check_note -- prints a line that explains a failure. */
 void check_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -68,6 +69,6 @@ bool check_bytes(const void *expected, size_t expected_size, const void *actual,
 bool check_status(tansu_status expected, tansu_status actual, const tansu_error *error,
                   const char *file, int line, const char *what);
 void check_stop(const char *file, int line, const char *what) __attribute__((noreturn));
-void check_run(const char *name, void (*test)(void));
+void check_run(const char *file, const char *name, void (*test)(void));
 
 #endif

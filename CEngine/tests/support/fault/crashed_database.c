@@ -3,6 +3,8 @@
  */
 #include "support/fault/crashed_database.h"
 
+#include "store/manifest.h"
+#include "store/open/open.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -92,6 +94,20 @@ uint64_t crashed_data_end(const char *path) {
     return (end + 7) / 8 * 8;
 }
 
+/* seal_manifest -- makes the code of an encrypted database's MANIFEST anew. */
+static void seal_manifest(const char *folder) {
+    tansu_options options = call_options(folder);
+    const user_key key = options_key(&options);
+    keyring *keys = NULL;
+    manifest m;
+    if (manifest_read(&fs_system, folder, &m, NULL) != TANSU_OK || !m.encrypted)
+        return;
+    CHECK_OK(key_file_read(&fs_system, folder, m.uuid, &key, &keys, &call_error), &call_error);
+    CHECK_OK(manifest_seal(&m, keys, NULL), NULL);
+    CHECK_OK(manifest_write(&fs_system, folder, &m, NULL), NULL);
+    keyring_free(keys);
+}
+
 void crashed_set_manifest(const char *folder, const char *line, const char *value) {
     const char *path = folder_join(folder, "MANIFEST");
     char text[1024] = "", crc[32];
@@ -114,6 +130,7 @@ void crashed_set_manifest(const char *folder, const char *line, const char *valu
     used += (size_t)snprintf(text + used, sizeof text - used, "crc %08lx\n",
                              crc32(0, (const Bytef *)text, (uInt)used));
     file_write(path, text, used);
+    seal_manifest(folder);
 }
 
 void crashed_before_restart(const char *folder) {
