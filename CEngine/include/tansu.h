@@ -606,10 +606,9 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
 /*
  * Replaces the key of an encrypted database, whose data key stays: the file KEY is written anew, at
  * once and durably, while others read and write. From then on the database opens with the new key
- * only; who has it open goes on. A memory or temporary
- * store has no such file, and nothing is done.
- * Errors: INVALID_ARGUMENT (the key); INVALID_STATE (the database is not encrypted); READ_ONLY;
- * MOVED; IO, FULL (the old key is valid, or the new one if only the last sync failed).
+ * only; who has it open goes on. A memory or temporary store has no such file, and nothing is done.
+ * Errors: INVALID_ARGUMENT (the key); INVALID_STATE (the database is not encrypted); READ_ONLY; BUSY
+ * (this thread has a write transaction); MOVED; IO, FULL (the old key is valid, or the new one if only the last sync failed).
  */
 TANSU_API tansu_status tansu_rekey(tansu_db *db, const tansu_key *key, tansu_error *error);
 

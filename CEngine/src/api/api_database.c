@@ -138,14 +138,11 @@ static tansu_status rekey(tansu_db *db, const tansu_key *key, bool everything,
         status = handle_acquire(d, error);
     if (status != TANSU_OK)
         return status;
-    if (d->options.read_only)
-        status = error_set(error, TANSU_E_READ_ONLY, d->files.folder,
-                           "The database was opened read-only; open it for writing to change its "
-                           "key");
-    else if (d->keys == NULL)
+    status = write_lock_check(d, error);
+    if (status == TANSU_OK && d->keys == NULL)
         status = error_set(error, TANSU_E_INVALID_STATE, d->files.folder,
                            "The database is not encrypted, so it has no key");
-    else if (d->options.store == TANSU_STORE_PERSISTENT)
+    if (status == TANSU_OK && d->options.store == TANSU_STORE_PERSISTENT)
         status = everything ? compact_rekey(d, &fresh, progress, context, error)
                             : key_file_replace(d, &fresh, false, error);
     handle_release(d);

@@ -57,7 +57,7 @@ extension Database {
     ///
     /// - Parameter key: The new key.
     /// - Throws: ``TansuError`` with `.invalidArgument` (the key), `.invalidState` (the database is not encrypted),
-    ///   `.readOnly`, `.moved`, `.closed`, `.io` or `.full`: the old key is valid then, or the new one if only the last
+    ///   `.readOnly`, `.busy`, `.moved`, `.closed`, `.io` or `.full`: the old key is valid then, or the new one if only the last
     ///   sync failed.
     public func rekey(to key: DatabaseKey) throws {
         try engine.rekey(to: key)

@@ -19,7 +19,7 @@ struct EncryptCommand: Subcommand {
             a database with its key.
 
             EXAMPLE:
-              tansu encrypt people.tansu --new-passphrase-file new.txt
+              tansu encrypt restored.tansu --new-passphrase-file new.txt
             """
     )
 
@@ -48,7 +48,7 @@ struct DecryptCommand: Subcommand {
             \(replacing)
 
             EXAMPLE:
-              tansu decrypt safe.tansu --passphrase-file new.txt
+              tansu decrypt restored.tansu --passphrase-file new.txt
             """
     )
 
