@@ -193,18 +193,11 @@ static tansu_status begin_key(database *db, const user_key *key, tansu_error *er
     return status;
 }
 
-tansu_status compact_rekey(database *db, const user_key *key, tansu_progress progress,
-                           void *context, tansu_error *error) {
+/* encrypt_anew -- everything with the data key that seals; then the file KEY has no other one. */
+static tansu_status encrypt_anew(demand *d, const user_key *key, tansu_error *error) {
+    database *db = d->db;
     compact_result result = {0};
-    demand d = {.db = db, .progress = progress, .context = context, .percent = PERCENT_ALL};
-    tansu_status status = write_lock_check(db, error);
-    if (status == TANSU_OK)
-        status = maintenance_begin(db, error);
-    if (status != TANSU_OK)
-        return status;
-    status = begin_key(db, key, error);
-    if (status == TANSU_OK)
-        status = compact_within(&d, db->log->segment_size, &result, error);
+    tansu_status status = compact_within(d, db->log->segment_size, &result, error);
     if (status == TANSU_OK)
         status = checkpoint_write(db, error);
     if (status == TANSU_OK)
@@ -213,6 +206,28 @@ tansu_status compact_rekey(database *db, const user_key *key, tansu_progress pro
         status = log_sync_removed(db->log, error);
     if (status == TANSU_OK)
         status = key_file_replace(db, key, true, error);
+    /* What snapshots read still is what the segments before were. */
+    if (status == TANSU_OK && log_pinned(db->log, UINT64_MAX) == 0)
+        keyring_forget(db->keys);
+    return status;
+}
+
+tansu_status compact_rekey(database *db, const user_key *key, tansu_progress progress,
+                           void *context, tansu_error *error) {
+    demand d = {.db = db, .progress = progress, .context = context, .percent = PERCENT_ALL};
+    tansu_status status = write_lock_check(db, error);
+    if (status == TANSU_OK)
+        status = maintenance_begin(db, error);
+    if (status != TANSU_OK)
+        return status;
+    /* Changes that were interrupted have left data keys: they are completed first where there is no
+     * place for another one. */
+    if (keyring_full(db->keys))
+        status = encrypt_anew(&d, key, error);
+    if (status == TANSU_OK)
+        status = begin_key(db, key, error);
+    if (status == TANSU_OK)
+        status = encrypt_anew(&d, key, error);
     maintenance_end(db);
     return status;
 }

@@ -108,9 +108,10 @@ tansu_status keyring_renew(keyring *keys, tansu_error *error) {
     tansu_status status = crypt_random(key, sizeof key, error);
     pthread_mutex_lock(&keys->mutex);
     if (status == TANSU_OK && keys->count == KEYRING_MOST)
-        status = error_set(error, TANSU_E_INVALID_STATE, NULL,
-                           "The data key was changed too often; close the database and open it "
-                           "again");
+        status =
+            error_set(error, TANSU_E_INVALID_STATE, NULL,
+                      "Snapshots from before three changes of the data key are being read; end "
+                      "them and try again");
     if (status == TANSU_OK) {
         keys->data[keys->count].generation = keys->data[newest(keys)].generation + 1;
         memcpy(keys->data[keys->count++].key, key, CRYPT_KEY_SIZE);
@@ -118,6 +119,30 @@ tansu_status keyring_renew(keyring *keys, tansu_error *error) {
     pthread_mutex_unlock(&keys->mutex);
     crypt_wipe(key, sizeof key);
     return status;
+}
+
+/* sealing -- the index of the data key that seals; the mutex is held, and there is one. */
+static uint32_t sealing(const keyring *keys) {
+    uint32_t index = 0;
+    while (keys->data[index].generation != keys->current)
+        index++;
+    return index;
+}
+
+bool keyring_full(keyring *keys) {
+    pthread_mutex_lock(&keys->mutex);
+    bool full = keys->count == KEYRING_MOST;
+    pthread_mutex_unlock(&keys->mutex);
+    return full;
+}
+
+void keyring_forget(keyring *keys) {
+    pthread_mutex_lock(&keys->mutex);
+    uint32_t kept = sealing(keys);
+    keys->data[0] = keys->data[kept];
+    for (; keys->count > 1; keys->count--)
+        crypt_wipe(&keys->data[keys->count - 1], sizeof keys->data[0]);
+    pthread_mutex_unlock(&keys->mutex);
 }
 
 void keyring_switch(keyring *keys, bool forget) {
@@ -137,14 +162,6 @@ bool keyring_get(keyring *keys, uint32_t index, uint32_t *generation, uint8_t ke
     }
     pthread_mutex_unlock(&keys->mutex);
     return found;
-}
-
-/* sealing -- the index of the data key that seals; the mutex is held, and there is one. */
-static uint32_t sealing(const keyring *keys) {
-    uint32_t index = 0;
-    while (keys->data[index].generation != keys->current)
-        index++;
-    return index;
 }
 
 /* derive -- a key from the data key at an index; the mutex is held. */

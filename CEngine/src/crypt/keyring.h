@@ -62,6 +62,11 @@ tansu_status keyring_renew(keyring *keys, tansu_error *error);
  * added, and that seals nothing yet, is dropped instead. */
 void keyring_switch(keyring *keys, bool forget);
 
+/* keyring_full -- whether keyring_renew() would be refused. keyring_forget -- drops all data keys but
+ * the one that seals: nothing is encrypted with them any more, on the disk or in what is mapped. */
+bool keyring_full(keyring *keys);
+void keyring_forget(keyring *keys);
+
 /* keyring_mac_check -- whether a code is that of keyring_mac() with any of the data keys. Errors
  * (without a text): CORRUPT, MEMORY. */
 tansu_status keyring_mac_check(keyring *keys, const void *bytes, size_t size,

@@ -137,7 +137,8 @@ static bool parse(const char *text, size_t size, key_file *f) {
         return false;
     for (const char *line = text; (line = strstr(line, "\nkey ")) != NULL; f->count++) {
         line += strlen("\nkey ");
-        if (f->count == KEYRING_MOST || !parse_key(line, &f->keys[f->count]))
+        if (f->count == KEYRING_MOST || !parse_key(line, &f->keys[f->count]) ||
+            (f->count != 0 && f->keys[f->count].generation <= f->keys[f->count - 1].generation))
             return false;
     }
     return f->count != 0 && format(f, again) == size && memcmp(text, again, size) == 0;

@@ -205,11 +205,68 @@ static void a_change_that_fails_is_completed_by_the_next(void) {
     folder_end(made);
 }
 
+static int refuse(void *context, uint64_t done, uint64_t total) {
+    (void)context, (void)done, (void)total;
+    return 0;
+}
+
+/* More often than the file KEY has places, and more often in one session. */
+static void interrupted_changes_do_not_add_up(void) {
+    char *folder = folder_new();
+    make(folder, SMALL);
+    const tansu_key fresh = {other_key, 32, TANSU_KEY_BYTES, 0};
+    tansu_options options = options_with(folder, key);
+    tansu_db *db = NULL;
+    REQUIRE(CHECK_OK(tansu_open(&options, &db, &call_error), &call_error));
+    for (int i = 0; i < 7; i++) {
+        tansu_status status = tansu_rekey_everything(db, &fresh, refuse, NULL, &call_error);
+        CHECK_STATUS(TANSU_E_CANCELLED, status);
+        if (i % 2 == 0) {
+            tansu_close(db);
+            options = options_with(folder, other_key);
+            REQUIRE(CHECK_OK(tansu_open(&options, &db, &call_error), &call_error));
+        }
+        CHECK(key_lines(folder) <= 4);
+    }
+    for (int i = 0; i < 7; i++) {
+        CHECK_OK(tansu_rekey_everything(db, &fresh, NULL, NULL, &call_error), &call_error);
+        CHECK_INT(1, key_lines(folder));
+    }
+    tansu_close(db);
+    CHECK(holds_all(folder, other_key, SMALL));
+    folder_end(folder);
+}
+
+/* A snapshot of before keeps the data key that its segments are encrypted with. */
+static void snapshots_of_before_can_be_read(void) {
+    char *folder = folder_new();
+    make(folder, DOCUMENTS);
+    tansu_options options = options_with(folder, key);
+    tansu_db *db = NULL;
+    options.block_cache_bytes = 1;
+    REQUIRE(CHECK_OK(tansu_open(&options, &db, &call_error), &call_error));
+    tansu_txn *before = call_begin(db, TANSU_TXN_READ);
+    CHECK_OK(rekey(db, other_key), &call_error);
+    CHECK_OK(rekey(db, other_key), &call_error);
+    CHECK_INT(DOCUMENTS / 2, call_count(db, before, "c", "{'round': 1}"));
+    CHECK_OK(rekey(db, other_key), &call_error);
+    CHECK_STATUS(TANSU_E_INVALID_STATE, rekey(db, other_key));
+    CHECK_INT(DOCUMENTS / 2, call_count(db, before, "c", "{'round': 1}"));
+    tansu_txn_abort(before);
+    save_some(db, DOCUMENTS, DOCUMENTS + 20, 0);
+    CHECK_OK(rekey(db, key), &call_error);
+    tansu_close(db);
+    CHECK(holds_all(folder, key, DOCUMENTS));
+    folder_end(folder);
+}
+
 int main(void) {
     if (!library_crypto())
         return check_finish();
     RUN(everything_is_encrypted_anew);
     RUN(readers_are_told_to_open_again);
+    RUN(interrupted_changes_do_not_add_up);
+    RUN(snapshots_of_before_can_be_read);
     RUN(a_change_that_fails_is_completed_by_the_next);
     return check_finish();
 }

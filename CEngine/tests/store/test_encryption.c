@@ -14,9 +14,12 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define LEAST_ITERATIONS 256000u
 
@@ -274,6 +277,62 @@ static void forged_files_are_refused(void) {
     CHECK_STATUS(TANSU_E_CORRUPT, forged("KEY", "uuid ", "uuid 0"));
     CHECK_STATUS(TANSU_E_CORRUPT, forged("KEY", "\nkey ", "\nkex "));
     CHECK(holds_bytes(home, key));
+    end();
+}
+
+/* The same key line twice, with the checksum that belongs to that. */
+static void a_data_key_is_there_once(void) {
+    begin();
+    make_bytes(home);
+    tansu_buffer text = TANSU_BUFFER_INIT;
+    char path[600], twice[2048], line[64];
+    snprintf(path, sizeof path, "%s/KEY", home);
+    file_read(path, &text);
+    const char *first = strstr((const char *)text.data, "key 1 ");
+    const char *stop = strstr((const char *)text.data, "crc ");
+    REQUIRE(first != NULL && stop != NULL);
+    int length = snprintf(twice, sizeof twice, "%.*s%.*s", (int)(stop - (const char *)text.data),
+                          (const char *)text.data, (int)(stop - first), first);
+    snprintf(line, sizeof line, "crc %08x\n", checksum(0, twice, (size_t)length));
+    strcat(twice, line);
+    file_write(path, twice, strlen(twice));
+    CHECK_STATUS(TANSU_E_CORRUPT, try_bytes(home, key));
+    tansu_buffer_free(&text);
+    end();
+}
+
+/* After a crash the marks in TAIL, which are not authenticated, may be gone. */
+static void what_a_checkpoint_has_seen_cannot_be_cut_off(void) {
+    begin();
+    make_bytes(home);
+    char path[600];
+    pid_t child = fork();
+    if (child == 0) {
+        tansu_options options = with_bytes(home, key);
+        tansu_db *db = NULL;
+        bool made = tansu_open(&options, &db, NULL) == TANSU_OK;
+        for (int i = 100; made && i < 400; i++) {
+            char text[64];
+            snprintf(text, sizeof text, "{'_id': %d}", i);
+            made = call_save(db, NULL, "c", TANSU_SAVE, text) == TANSU_OK;
+        }
+        made = made && tansu_checkpoint(db, NULL) == TANSU_OK;
+        kill(getpid(), made ? SIGKILL : SIGABRT);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child && WTERMSIG(status) == SIGKILL);
+    snprintf(path, sizeof path, "%s/log/TAIL", home);
+    CHECK(unlink(path) == 0);
+    snprintf(path, sizeof path, "%s/index", home);
+    folder_remove(path);
+    CHECK_STATUS(TANSU_OK, try_bytes(home, key));
+    snprintf(path, sizeof path, "%s/log/TAIL", home);
+    (void)unlink(path);
+    snprintf(path, sizeof path, "%s/index", home);
+    folder_remove(path);
+    snprintf(path, sizeof path, "%s/log/00000001.seg", home);
+    file_cut(path, file_size(path) / 2 / 8 * 8);
+    CHECK_STATUS(TANSU_E_CORRUPT, try_bytes(home, key));
     end();
 }
 
@@ -621,6 +680,8 @@ int main(void) {
     RUN(changed_bits_are_noticed);
     RUN(cut_files_are_noticed);
     RUN(forged_files_are_refused);
+    RUN(a_data_key_is_there_once);
+    RUN(what_a_checkpoint_has_seen_cannot_be_cut_off);
     RUN(other_databases_files_are_refused);
     RUN(creation_that_fails_leaves_none_or_an_encrypted_one);
     RUN(rekeying_that_fails_leaves_one_of_the_keys);
