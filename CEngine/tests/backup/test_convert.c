@@ -172,9 +172,6 @@ static void one_form_or_the_other_whatever_fails(void) {
 }
 
 int main(void) {
-#ifdef TANSU_TEST_ENCRYPT
-    check_skip("every database is encrypted in this build");
-#else
     if (!library_crypto())
         return check_finish();
     RUN(a_database_is_encrypted_and_decrypted);
@@ -182,6 +179,5 @@ int main(void) {
     RUN(a_path_through_a_link_leaves_nothing_where_it_leads);
     RUN(the_next_call_removes_what_an_interrupted_one_left);
     RUN(one_form_or_the_other_whatever_fails);
-#endif
     return check_finish();
 }

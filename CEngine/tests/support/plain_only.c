@@ -30,6 +30,11 @@ static const struct {
     {"test_concurrent_reader.c", FORMAT,
      " a_damaged_log_is_an_error "
      "files_that_come_back_do_not_make_a_failure_a_success "},
+    {"test_convert.c", KEY,
+     " a_database_is_encrypted_and_decrypted what_cannot_be_converted_is_left_alone "
+     "a_path_through_a_link_leaves_nothing_where_it_leads "
+     "the_next_call_removes_what_an_interrupted_one_left "
+     "one_form_or_the_other_whatever_fails "},
     {"test_copies_of_corruption.c", FORMAT,
      " the_error_names_the_collection_and_the_rest_can_be_dumped "
      "a_malformed_document_under_a_valid_checksum_is_not_copied "
