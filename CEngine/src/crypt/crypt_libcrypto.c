@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #ifdef TANSU_RECORD_NONCES
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -59,6 +60,8 @@ static void record_nonce(nonce_record *record, const uint8_t *nonce) {
         return;
     memcpy(record->nonce, nonce, sizeof record->nonce);
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EMFILE) /* a test that has taken all descriptors */
+        return;
     if (fd < 0 || !append(fd, record)) {
         perror(path);
         abort();
