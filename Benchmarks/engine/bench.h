@@ -73,6 +73,7 @@ struct settings {
     enum durability durability;
     bool sqlite_exclusive; /* PRAGMA locking_mode=EXCLUSIVE; the other engine ignores it */
     bool follows;          /* reads while another opening writes, Tansu's only */
+    uint64_t cache_bytes;  /* of blocks or pages; 0: as README.md says. LMDB has none */
 };
 
 /* An open database. Each engine's own struct begins with this one. */
@@ -85,6 +86,7 @@ struct store {
  * close: with the caller's buffer of BENCH_ERROR_SIZE filled in). */
 struct engine {
     const char *name;
+    const char *key; /* what its fields are called in the JSON */
     const char *(*version)(void);
     int (*open)(const char *folder, const struct settings *settings, struct store **store,
                 char *error);
@@ -106,12 +108,19 @@ struct engine {
 extern const struct engine sqlite_engine;
 extern const struct engine tansu_engine;
 
+/* The key of encrypted databases, of 32 bytes, which no engine derives from a passphrase. */
+#define BENCH_KEY_HEX "8f14e45fceea167a5a36dedd4bea2543c9f0f895fb98ab9159f51fd0297e236d"
+
 /* The engines that were built in: Tansu, SQLite and, where its library is installed, LMDB. A set of
  * them is a mask of these bits. */
 #define TANSU_BIT 1u
 #define SQLITE_BIT 2u
 #define LMDB_BIT 4u
-#ifdef BENCH_LMDB
+#ifdef BENCH_ENCRYPTION
+/* Instead of them: Tansu without and with encryption, and SQLite's encrypting relatives. */
+extern const struct engine encrypted_engine, sqlcipher_engine, sqlite3mc_engine, chacha20_engine;
+#define ENGINES 5
+#elif defined BENCH_LMDB
 extern const struct engine lmdb_engine;
 #define ENGINES 3
 #else

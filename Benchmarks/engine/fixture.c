@@ -11,6 +11,11 @@ int fixture_fail(struct fixture *fixture, const struct store *store, const char 
     return -1;
 }
 
+/* fixture_seconds -- the processor's time where that is wanted, otherwise the clock's. */
+double fixture_seconds(const struct fixture *fixture) {
+    return fixture->processor_time ? system_processor_seconds() : system_seconds();
+}
+
 /* fixture_quiesce -- finishes deferred work, outside the timing. */
 int fixture_quiesce(struct fixture *fixture, struct store *store) {
     if (store->engine->quiesce(store) != 0)

@@ -24,6 +24,7 @@ struct fixture {
     struct generator generator;
     struct corpus corpus; /* all documents as they are inserted */
     struct settings settings;
+    bool processor_time; /* of rows that do not wait for the disk, instead of the clock's */
     const char *program; /* how to start this program again, for child processes */
     char folder[BENCH_PATH_SIZE / 4];
     unsigned repetition; /* the running one; rows draw their random ids from it */
@@ -51,6 +52,9 @@ int fixture_remove_empty(struct fixture *fixture, struct subject *subject, struc
 
 /* Finishes deferred work of the engine and writes of the kernel, outside the timing. */
 int fixture_quiesce(struct fixture *fixture, struct store *store);
+
+/* The time for a row that does not wait for the disk, in seconds. */
+double fixture_seconds(const struct fixture *fixture);
 
 /* Fails unless the database holds exactly that many documents. */
 int fixture_expect_count(struct fixture *fixture, struct store *store, size_t expected);

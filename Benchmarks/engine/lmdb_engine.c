@@ -454,6 +454,7 @@ static const char *lmdb_version_text(void) {
 
 const struct engine lmdb_engine = {
     .name = "LMDB",
+    .key = "lmdb",
     .version = lmdb_version_text,
     .open = lmdb_open,
     .close = lmdb_close,

@@ -23,23 +23,28 @@ struct arguments {
     bool json;
     bool keep;
     bool sqlite_exclusive;
+    bool processor_time;
+    uint64_t cache_bytes;
 };
 
 /* print_usage -- what --help prints. */
 static void print_usage(FILE *file) {
     size_t count;
     const struct row *rows = rows_all(&count);
-    fprintf(file, "usage: bench [options]\n"
-                  "Compares Tansu with SQLite and LMDB on the same generated documents.\n\n"
-                  "  --docs N            documents (default 200000; rounded up to 400s)\n"
-                  "  --reps N            repetitions of each row, A B A B (default 3, at most 99)\n"
-                  "  --rows a,b,c        only these rows\n"
-                  "  --only ENGINE       only tansu, only sqlite or only lmdb: for profiling\n"
-                  "  --dir FOLDER        where the databases go (default TMPDIR or /tmp)\n"
-                  "  --sqlite-exclusive  SQLite with locking_mode=EXCLUSIVE\n"
-                  "  --json              JSON instead of a table\n"
-                  "  --keep              leave the databases there\n"
-                  "  --help              this text\n\nrows:\n");
+    fprintf(file,
+            "usage: bench [options]\n"
+            "Compares Tansu with SQLite and LMDB on the same generated documents.\n\n"
+            "  --docs N            documents (default 200000; rounded up to 400s)\n"
+            "  --reps N            repetitions of each row, A B A B (default 3, at most 99)\n"
+            "  --rows a,b,c        only these rows\n"
+            "  --only ENGINE       only tansu, only sqlite or only lmdb: for profiling\n"
+            "  --dir FOLDER        where the databases go (default TMPDIR or /tmp)\n"
+            "  --sqlite-exclusive  SQLite with locking_mode=EXCLUSIVE\n"
+            "  --cache MIB         cache of blocks and pages, for all but LMDB\n"
+            "  --processor         processor time, not the clock's, of reads and bulk inserts\n"
+            "  --json              JSON instead of a table\n"
+            "  --keep              leave the databases there\n"
+            "  --help              this text\n\nrows:\n");
     for (size_t i = 0; i < count; i++)
         fprintf(file, "  %-18s  %s\n", rows[i].key, rows[i].title);
 }
@@ -66,8 +71,16 @@ static int parse_option(struct arguments *arguments, const char *option, const c
         arguments->sqlite_exclusive = true;
         return 1;
     }
+    if (strcmp(option, "--processor") == 0) {
+        arguments->processor_time = true;
+        return 1;
+    }
     if (value == NULL)
         return 0;
+    if (strcmp(option, "--cache") == 0) {
+        arguments->cache_bytes = (uint64_t)parse_number(value) << 20;
+        return arguments->cache_bytes > 0 ? 2 : 0;
+    }
     if (strcmp(option, "--docs") == 0) {
         size_t steps = (parse_number(value) + GENERATOR_STEP - 1) / GENERATOR_STEP;
         arguments->documents = steps * GENERATOR_STEP;
@@ -223,7 +236,9 @@ static int run_rows(struct fixture *fixture, const struct arguments *arguments) 
 /* run_bench -- makes the documents and the temporary folder, runs, and cleans up. */
 static int run_bench(const char *program, const struct arguments *arguments) {
     struct fixture fixture = {.program = program,
-                              .settings = {.sqlite_exclusive = arguments->sqlite_exclusive}};
+                              .processor_time = arguments->processor_time,
+                              .settings = {.sqlite_exclusive = arguments->sqlite_exclusive,
+                                           .cache_bytes = arguments->cache_bytes}};
     int result = -1;
     int length =
         snprintf(fixture.folder, sizeof fixture.folder, "%s/tansu-bench-XXXXXX", arguments->folder);

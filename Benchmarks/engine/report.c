@@ -146,8 +146,12 @@ static void report_samples(const char *name, const double *samples, size_t count
     printf("]");
 }
 
-/* What the fields of an engine are called in the JSON. */
-static const char *const keys[] = {"tansu", "sqlite", "lmdb"};
+/* report_ratios -- the ratios of an engine to Tansu; those of the first one have no prefix. */
+static void report_ratios(const char *prefix, double ratio, double least) {
+    bool is_first = prefix[0] == '\0';
+    printf(", \"%s%s\": %.6g, \"%s%s\": %.6g", prefix, is_first ? "ratio" : "Ratio", ratio, prefix,
+           is_first ? "leastRatio" : "LeastRatio", least);
+}
 
 /* report_json -- everything as one JSON object. */
 void report_json(const struct report_line *lines, size_t count, size_t documents) {
@@ -155,7 +159,7 @@ void report_json(const struct report_line *lines, size_t count, size_t documents
     system_describe(machine, sizeof machine);
     printf("{\"machine\": \"%s\", \"documents\": %zu", machine, documents);
     for (int s = 0; s < ENGINES; s++)
-        printf(", \"%sVersion\": \"%s\"", keys[s], engines[s]->version());
+        printf(", \"%sVersion\": \"%s\"", engines[s]->key, engines[s]->version());
     printf(", \"rows\": [");
     for (size_t i = 0; i < count; i++) {
         struct report_ratio ratio = report_ratio(&lines[i]);
@@ -163,14 +167,10 @@ void report_json(const struct report_line *lines, size_t count, size_t documents
                lines[i].row->key, lines[i].row->title, lines[i].row->unit);
         for (int s = 0; s < ENGINES; s++)
             if (ran(&lines[i], s))
-                report_samples(keys[s], lines[i].samples[s], lines[i].repetitions);
-        if (ratio.ratio[1] > 0)
-            printf(", \"ratio\": %.6g, \"leastRatio\": %.6g", ratio.ratio[1], ratio.least[1]);
-#ifdef BENCH_LMDB
-        if (ratio.ratio[2] > 0)
-            printf(", \"lmdbRatio\": %.6g, \"lmdbLeastRatio\": %.6g", ratio.ratio[2],
-                   ratio.least[2]);
-#endif
+                report_samples(engines[s]->key, lines[i].samples[s], lines[i].repetitions);
+        for (int s = 1; s < ENGINES; s++)
+            if (ratio.ratio[s] > 0)
+                report_ratios(s == 1 ? "" : engines[s]->key, ratio.ratio[s], ratio.least[s]);
         if (ratio.floor > 0) {
             report_samples("floor", lines[i].floor, lines[i].repetitions);
             if (ratio.above_floor > 0)

@@ -10,7 +10,8 @@ struct row {
     const char *key; /* for --rows and --json */
     const char *title;
     const char *unit;
-    double goal;           /* SQLite / Tansu to reach; 0: none of its own, but never below 1 */
+    double goal;           /* SQLite / Tansu to reach; 0: none of its own, but never below 1. With
+                              BENCH_ENCRYPTION: what the encrypted may take of the plain one's */
     bool once;             /* repeating it would give the same figure */
     int argument;          /* lets one function serve several rows */
     enum floor_kind floor; /* what the machine needs at least for it */
@@ -32,6 +33,8 @@ int row_bulk_close(struct fixture *fixture, struct subject *subject, const struc
                    struct outcome *outcome);
 int row_get(struct fixture *fixture, struct subject *subject, const struct row *row,
             struct outcome *outcome);
+int row_get_cold(struct fixture *fixture, struct subject *subject, const struct row *row,
+                 struct outcome *outcome);
 int row_find(struct fixture *fixture, struct subject *subject, const struct row *row,
              struct outcome *outcome);
 int row_count(struct fixture *fixture, struct subject *subject, const struct row *row,

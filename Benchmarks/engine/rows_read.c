@@ -81,10 +81,10 @@ int row_find(struct fixture *fixture, struct subject *subject, const struct row 
     if (fixture_open_loaded(fixture, subject, &store) != 0 ||
         run_finds(fixture, store, kind, checked, &check) != 0)
         return -1;
-    double start = system_seconds();
+    double start = fixture_seconds(fixture);
     if (run_finds(fixture, store, kind, queries, &sink) != 0)
         return -1;
-    double seconds = system_seconds() - start;
+    double seconds = fixture_seconds(fixture) - start;
     outcome->value = seconds / queries * (strcmp(row->unit, "ms") == 0 ? 1e3 : 1e6);
     outcome->check = kind == QUERY_TOP_EMAIL ? check.sequence : check.set;
     return 0;
@@ -102,7 +102,7 @@ int row_count(struct fixture *fixture, struct subject *subject, const struct row
     struct store *store;
     if (fixture_open_loaded(fixture, subject, &store) != 0)
         return -1;
-    double start = system_seconds();
+    double start = fixture_seconds(fixture);
     for (uint32_t i = 0; i < queries; i++) {
         struct query query = query_at(fixture, kind, i, COUNT_AGES, text);
         int64_t count = 0;
@@ -110,7 +110,7 @@ int row_count(struct fixture *fixture, struct subject *subject, const struct row
             return fixture_fail(fixture, store, NULL);
         total += (uint64_t)count;
     }
-    outcome->value = (system_seconds() - start) / queries * 1e6;
+    outcome->value = (fixture_seconds(fixture) - start) / queries * 1e6;
     outcome->check = total;
     return total == each * queries ? 0 : fixture_fail(fixture, NULL, "a count is wrong");
 }
@@ -118,12 +118,11 @@ int row_count(struct fixture *fixture, struct subject *subject, const struct row
 /* row_get -- documents by id in random order, each call on its own. */
 int row_get(struct fixture *fixture, struct subject *subject, const struct row *row,
             struct outcome *outcome) {
-    size_t count = fixture->corpus.count / 2;
+    size_t count = fixture->corpus.count / (row->argument == 0 ? 2 : 20);
     struct sink check = {.identify = true}, sink = {.identify = false};
     struct store *store;
     int result = -1;
     uint32_t *numbers;
-    (void)row;
     if (fixture_open_loaded(fixture, subject, &store) != 0)
         return -1;
     numbers = random_numbers(fixture->corpus.count, count, 100 + fixture->repetition);
@@ -132,11 +131,11 @@ int row_get(struct fixture *fixture, struct subject *subject, const struct row *
     for (size_t i = 0; i < count / 10; i++)
         if (store->engine->get(store, (int64_t)numbers[i] + 1, &check) != 0)
             goto err;
-    double start = system_seconds();
+    double start = fixture_seconds(fixture);
     for (size_t i = 0; i < count; i++)
         if (store->engine->get(store, (int64_t)numbers[i] + 1, &sink) != 0)
             goto err;
-    outcome->value = (system_seconds() - start) / (double)count * 1e6;
+    outcome->value = (fixture_seconds(fixture) - start) / (double)count * 1e6;
     outcome->check = check.sequence + sink.documents;
     result = sink.documents == count ? 0 : fixture_fail(fixture, NULL, "get found no document");
     free(numbers);
@@ -144,6 +143,18 @@ int row_get(struct fixture *fixture, struct subject *subject, const struct row *
 err:
     free(numbers);
     return fixture_fail(fixture, store, NULL);
+}
+
+/* row_get_cold -- the same of a database that was opened with a cache of row->argument MiB. */
+int row_get_cold(struct fixture *fixture, struct subject *subject, const struct row *row,
+                 struct outcome *outcome) {
+    uint64_t cache_bytes = fixture->settings.cache_bytes;
+    fixture->settings.cache_bytes = (uint64_t)row->argument << 20;
+    int result = fixture_close_loaded(fixture, subject);
+    if (result == 0)
+        result = row_get(fixture, subject, row, outcome);
+    fixture->settings.cache_bytes = cache_bytes;
+    return result == 0 ? fixture_close_loaded(fixture, subject) : result;
 }
 
 /* row_index -- drops an index, untimed, and builds it again. */

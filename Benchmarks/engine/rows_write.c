@@ -67,10 +67,10 @@ int row_bulk(struct fixture *fixture, struct subject *subject, const struct row 
     struct store *store;
     if (open_for_bulk(fixture, subject, row->argument, &store) != 0)
         return -1;
-    double start = system_seconds();
+    double start = fixture_seconds(fixture);
     if (bulk_insert(fixture, store) != 0)
         return -1;
-    outcome->value = (system_seconds() - start) * 1e3;
+    outcome->value = (fixture_seconds(fixture) - start) * 1e3;
     outcome->check = fixture->corpus.count;
     if (fixture_expect_count(fixture, store, fixture->corpus.count) != 0)
         return -1;
@@ -84,10 +84,10 @@ int row_bulk_close(struct fixture *fixture, struct subject *subject, const struc
     struct store *store;
     if (open_for_bulk(fixture, subject, row->argument, &store) != 0)
         return -1;
-    double start = system_seconds();
+    double start = fixture_seconds(fixture);
     if (bulk_insert(fixture, store) != 0 || subject->engine->close(store, fixture->error) != 0)
         return -1;
-    outcome->value = (system_seconds() - start) * 1e3;
+    outcome->value = (fixture_seconds(fixture) - start) * 1e3;
     outcome->check = fixture->corpus.count;
     if (subject->engine->open(subject->empty_folder, &settings, &store, fixture->error) != 0 ||
         fixture_expect_count(fixture, store, fixture->corpus.count) != 0)

@@ -2,10 +2,19 @@
  * sqlite_engine.c -- SQLite as an application that knows it well would use it for JSON documents:
  * WAL, statements prepared once, expression indexes, 64 MB of page cache, memory-mapped reads, one
  * connection without a mutex. `_id` is the rowid (INTEGER PRIMARY KEY): the fastest key it has.
+ *
+ * With BENCH_AMALGAMATION, compiled together with the source of an encrypting relative, whose symbols
+ * stay in this object: several of them fit into one program.
  */
+#ifdef BENCH_AMALGAMATION
+#define SQLITE_API static
+#include <sqlite3.c>
+#else
+#include <sqlite3.h>
+#endif
+
 #include "bench.h"
 
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,26 +114,36 @@ static int sqlite_close(struct store *store, char *error) {
     return result;
 }
 
-/* sqlite_open -- opens or creates the database of a folder with its table. */
-static int sqlite_open(const char *folder, const struct settings *settings, struct store **store,
-                       char *error) {
+/* sqlite_set_cache -- the size of the page cache, where it is not the default of this file. */
+static int sqlite_set_cache(struct sqlite_store *self, const struct settings *settings) {
+    char sql[64];
+    uint64_t bytes = settings->cache_bytes > 0 ? settings->cache_bytes : 65536 * 1024;
+    snprintf(sql, sizeof sql, "PRAGMA cache_size=-%llu", (unsigned long long)(bytes / 1024));
+    return sqlite_run(self, sql);
+}
+
+/* sqlite_open_as -- opens or creates the database of a folder with its table; `key` is what sets the
+ * key, or empty. */
+static int sqlite_open_as(const struct engine *engine, const char *key, const char *folder,
+                          const struct settings *settings, struct store **store, char *error) {
     char path[BENCH_PATH_SIZE + 16];
     struct sqlite_store *self = calloc(1, sizeof *self);
     if (self == NULL) {
         snprintf(error, BENCH_ERROR_SIZE, "SQLite: out of memory");
         return -1;
     }
-    self->store.engine = &sqlite_engine;
+    self->store.engine = engine;
     snprintf(path, sizeof path, "%s/bench.sqlite", folder);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(path, &self->db, flags, NULL) != SQLITE_OK) {
         sqlite_fail(self);
         goto err;
     }
-    if ((settings->sqlite_exclusive && sqlite_run(self, "PRAGMA locking_mode=EXCLUSIVE") != 0) ||
-        sqlite_run(self, "PRAGMA journal_mode=WAL; PRAGMA cache_size=-65536;"
-                         "PRAGMA mmap_size=268435456; PRAGMA temp_store=MEMORY;"
-                         "PRAGMA wal_autocheckpoint=4000;") != 0 ||
+    if (sqlite_run(self, key) != 0 ||
+        (settings->sqlite_exclusive && sqlite_run(self, "PRAGMA locking_mode=EXCLUSIVE") != 0) ||
+        sqlite_run(self, "PRAGMA journal_mode=WAL; PRAGMA mmap_size=268435456;"
+                         "PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=4000;") != 0 ||
+        sqlite_set_cache(self, settings) != 0 ||
         sqlite_run(self, settings->durability == DURABILITY_FULL ? "PRAGMA synchronous=FULL"
                                                                  : "PRAGMA synchronous=NORMAL") ||
         sqlite_run(self, "CREATE TABLE IF NOT EXISTS docs("
@@ -278,20 +297,47 @@ static int sqlite_settle(struct store *store) {
     return sqlite_run((struct sqlite_store *)store, "PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-const struct engine sqlite_engine = {
-    .name = "SQLite",
-    .version = sqlite3_libversion,
-    .open = sqlite_open,
-    .close = sqlite_close,
-    .begin = sqlite_begin,
-    .commit = sqlite_commit,
-    .insert = sqlite_insert,
-    .replace = sqlite_replace,
-    .remove = sqlite_remove,
-    .get = sqlite_get,
-    .find = sqlite_find,
-    .count = sqlite_count,
-    .index_create = sqlite_index_create,
-    .index_drop = sqlite_index_drop,
-    .quiesce = sqlite_settle,
-};
+/* An engine with a function that opens a database: `open_it`, which is defined here, sets the key. */
+#define SQLITE_ENGINE(variable, title, short_name, version_text, open_it, key_text)               \
+    static int open_it(const char *folder, const struct settings *settings, struct store **store, \
+                       char *error) {                                                             \
+        return sqlite_open_as(&variable, key_text, folder, settings, store, error);               \
+    }                                                                                             \
+    const struct engine variable = {                                                              \
+        .name = title,                                                                            \
+        .key = short_name,                                                                        \
+        .version = version_text,                                                                  \
+        .open = open_it,                                                                          \
+        .close = sqlite_close,                                                                    \
+        .begin = sqlite_begin,                                                                    \
+        .commit = sqlite_commit,                                                                  \
+        .insert = sqlite_insert,                                                                  \
+        .replace = sqlite_replace,                                                                \
+        .remove = sqlite_remove,                                                                  \
+        .get = sqlite_get,                                                                        \
+        .find = sqlite_find,                                                                      \
+        .count = sqlite_count,                                                                    \
+        .index_create = sqlite_index_create,                                                      \
+        .index_drop = sqlite_index_drop,                                                          \
+        .quiesce = sqlite_settle,                                                                 \
+    }
+
+#if defined SQLITE3MC_VERSION_STRING
+static const char *ciphers_version(void) {
+    return sqlite3mc_version() + strlen("SQLite3 Multiple Ciphers ");
+}
+SQLITE_ENGINE(sqlite3mc_engine, "SQLite3MC", "sqlite3mc", ciphers_version, sqlite3mc_open,
+              "PRAGMA cipher='sqlcipher'; PRAGMA key='raw:" BENCH_KEY_HEX "'");
+SQLITE_ENGINE(chacha20_engine, "SQLite3MC-ChaCha20", "chacha20", ciphers_version, chacha20_open,
+              "PRAGMA cipher='chacha20'; PRAGMA key='raw:" BENCH_KEY_HEX "'");
+#elif defined SQLITE_HAS_CODEC
+#define QUOTED(text) #text
+#define VALUE_QUOTED(macro) QUOTED(macro)
+static const char *cipher_version(void) {
+    return VALUE_QUOTED(CIPHER_VERSION_NUMBER);
+}
+SQLITE_ENGINE(sqlcipher_engine, "SQLCipher", "sqlcipher", cipher_version, sqlcipher_open,
+              "PRAGMA key=\"x'" BENCH_KEY_HEX "'\"");
+#else
+SQLITE_ENGINE(sqlite_engine, "SQLite", "sqlite", sqlite3_libversion, sqlite_open, "");
+#endif

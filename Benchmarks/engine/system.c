@@ -13,11 +13,21 @@
 #include <time.h>
 #include <unistd.h>
 
+/* seconds_of -- what a clock says. */
+static double seconds_of(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 /* system_seconds -- seconds of a clock that only goes forward. */
 double system_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+/* system_processor_seconds -- seconds that processors have worked for this process. */
+double system_processor_seconds(void) {
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* folder_walk -- adds up or removes everything in a folder. */

@@ -10,6 +10,9 @@
 /* Seconds of a clock that only goes forward. */
 double system_seconds(void);
 
+/* Seconds that processors have worked for this process, on all its threads. */
+double system_processor_seconds(void);
+
 struct folder_size {
     uint64_t allocated; /* bytes of disk blocks, as `du` counts */
     uint64_t apparent;  /* sum of the files' lengths */

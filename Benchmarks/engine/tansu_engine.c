@@ -33,9 +33,9 @@ static int tansu_check(struct tansu_store_handle *self, tansu_status status) {
     return -1;
 }
 
-/* tansu_engine_open -- opens or creates the database of a folder. */
-static int tansu_engine_open(const char *folder, const struct settings *settings,
-                             struct store **store, char *error) {
+/* tansu_open_as -- opens or creates the database of a folder; `key` has 32 bytes, or is NULL. */
+static int tansu_open_as(const struct engine *engine, const void *key, const char *folder,
+                         const struct settings *settings, struct store **store, char *error) {
     char path[BENCH_PATH_SIZE + 16];
     tansu_options options;
     struct tansu_store_handle *self = calloc(1, sizeof *self);
@@ -43,13 +43,17 @@ static int tansu_engine_open(const char *folder, const struct settings *settings
         snprintf(error, BENCH_ERROR_SIZE, "Tansu: out of memory");
         return -1;
     }
-    self->store.engine = &tansu_engine;
+    self->store.engine = engine;
     snprintf(path, sizeof path, "%s/bench.tansu", folder);
     tansu_options_init(&options);
     options.path = path;
     options.durability =
         settings->durability == DURABILITY_FULL ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS;
     options.allow_writer = options.follow = settings->follows;
+    options.key = key;
+    options.key_size = key != NULL ? 32 : 0;
+    if (settings->cache_bytes > 0)
+        options.index_cache_bytes = options.block_cache_bytes = settings->cache_bytes / 2;
     if (tansu_check(self, tansu_open(&options, &self->db, &self->error)) == 0 &&
         (settings->follows ||
          tansu_check(self, tansu_collection_ensure(self->db, NULL, COLLECTION, TANSU_NO_DOCUMENT,
@@ -61,6 +65,12 @@ static int tansu_engine_open(const char *folder, const struct settings *settings
     tansu_close(self->db);
     free(self);
     return -1;
+}
+
+/* tansu_engine_open -- opens or creates the database of a folder. */
+static int tansu_engine_open(const char *folder, const struct settings *settings,
+                             struct store **store, char *error) {
+    return tansu_open_as(&tansu_engine, NULL, folder, settings, store, error);
 }
 
 /* tansu_engine_close -- shuts the database down cleanly. */
@@ -263,6 +273,7 @@ static int tansu_engine_quiesce(struct store *store) {
 
 const struct engine tansu_engine = {
     .name = "Tansu",
+    .key = "tansu",
     .version = tansu_version,
     .open = tansu_engine_open,
     .close = tansu_engine_close,
@@ -278,3 +289,31 @@ const struct engine tansu_engine = {
     .index_drop = tansu_engine_index_drop,
     .quiesce = tansu_engine_quiesce,
 };
+
+#ifdef BENCH_ENCRYPTION
+/* encrypted_open -- the same, encrypted. */
+static int encrypted_open(const char *folder, const struct settings *settings, struct store **store,
+                          char *error) {
+    static const char key[] = "32 bytes as a key of a database.";
+    return tansu_open_as(&encrypted_engine, key, folder, settings, store, error);
+}
+
+const struct engine encrypted_engine = {
+    .name = "Tansu-encrypted",
+    .key = "encrypted",
+    .version = tansu_version,
+    .open = encrypted_open,
+    .close = tansu_engine_close,
+    .begin = tansu_engine_begin,
+    .commit = tansu_engine_commit,
+    .insert = tansu_engine_insert,
+    .replace = tansu_engine_replace,
+    .remove = tansu_engine_remove,
+    .get = tansu_engine_get,
+    .find = tansu_engine_find,
+    .count = tansu_engine_count,
+    .index_create = tansu_engine_index_create,
+    .index_drop = tansu_engine_index_drop,
+    .quiesce = tansu_engine_quiesce,
+};
+#endif
