@@ -31,20 +31,19 @@ struct arguments {
 static void print_usage(FILE *file) {
     size_t count;
     const struct row *rows = rows_all(&count);
-    fprintf(file,
-            "usage: bench [options]\n"
-            "Compares Tansu with SQLite and LMDB on the same generated documents.\n\n"
-            "  --docs N            documents (default 200000; rounded up to 400s)\n"
-            "  --reps N            repetitions of each row, A B A B (default 3, at most 99)\n"
-            "  --rows a,b,c        only these rows\n"
-            "  --only ENGINE       only tansu, only sqlite or only lmdb: for profiling\n"
-            "  --dir FOLDER        where the databases go (default TMPDIR or /tmp)\n"
-            "  --sqlite-exclusive  SQLite with locking_mode=EXCLUSIVE\n"
-            "  --cache MIB         cache of blocks and pages, for all but LMDB\n"
-            "  --processor         processor time, not the clock's, of reads and bulk inserts\n"
-            "  --json              JSON instead of a table\n"
-            "  --keep              leave the databases there\n"
-            "  --help              this text\n\nrows:\n");
+    fprintf(file, "usage: bench [options]\n"
+                  "Compares Tansu with SQLite and LMDB on the same generated documents.\n\n"
+                  "  --docs N            documents (default 200000; rounded up to 400s)\n"
+                  "  --reps N            repetitions of each row, A B A B (default 3, at most 99)\n"
+                  "  --rows a,b,c        only these rows\n"
+                  "  --only ENGINE       only tansu, only sqlite or only lmdb: for profiling\n"
+                  "  --dir FOLDER        where the databases go (default TMPDIR or /tmp)\n"
+                  "  --sqlite-exclusive  SQLite with locking_mode=EXCLUSIVE\n"
+                  "  --cache MIB         cache of blocks and pages, for all but LMDB\n"
+                  "  --processor         processor time of rows that wait for no disk\n"
+                  "  --json              JSON instead of a table\n"
+                  "  --keep              leave the databases there\n"
+                  "  --help              this text\n\nrows:\n");
     for (size_t i = 0; i < count; i++)
         fprintf(file, "  %-18s  %s\n", rows[i].key, rows[i].title);
 }

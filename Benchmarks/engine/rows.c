@@ -7,6 +7,8 @@ static const struct row rows[] = {
 #ifdef BENCH_ENCRYPTION
     {"commit-full", "durable commit, one document", "us", 1.05, false, DURABILITY_FULL, FLOOR_NONE,
      row_commit},
+    {"commit-process", "commit that survives kill -9", "us", 0, false, DURABILITY_PROCESS,
+     FLOOR_NONE, row_commit},
     {"bulk-0", "bulk insert, one transaction, 0 indexes", "ms", 1.3, false, 0, FLOOR_NONE,
      row_bulk},
     {"bulk-2", "bulk insert, one transaction, 2 indexes", "ms", 1.3, false, 2, FLOOR_NONE,
