@@ -24,7 +24,7 @@
 static tansu_status open_with(const char *path, const user_key *key, const fs *calls,
                               const query_hooks *hooks, database **db, tansu_error *error) {
     tansu_options options;
-    tansu_options_init(&options);
+    options_set_defaults(&options);
     options.path = path;
     options.must_exist = 1;
     options.key = key->bytes;
