@@ -16,8 +16,8 @@
 
 #define DOCUMENTS 40
 
-static const uint8_t key[32] = "thirty-two bytes of a random key";
-static const uint8_t other_key[32] = "thirty-two bytes of another one!";
+static const uint8_t key[33] = "thirty-two bytes of a random key";
+static const uint8_t other_key[33] = "thirty-two bytes of another one!";
 
 /* Where a test works, the database in it, and the repaired copy. */
 static char *folder;

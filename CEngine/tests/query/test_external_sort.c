@@ -94,7 +94,7 @@ static tansu_status sort(const read_context *rctx, uint64_t seed, tansu_buffer *
 /* text_found -- whether 8 bytes of what the records contain were written. */
 static bool text_found(void) {
     for (size_t at = 0; at < sizeof TEXT - 1; at++)
-        if (memmem(traced.written.data, traced.written.size, TEXT TEXT + at, 8) != NULL)
+        if (memmem(traced.written.data, traced.written.size, &(TEXT TEXT)[at], 8) != NULL)
             return true;
     return false;
 }

@@ -23,7 +23,7 @@
 #define DOCUMENTS 240
 #define FILES_MOST 32
 
-static const uint8_t key[32] = "thirty-two bytes of a random key";
+static const uint8_t key[33] = "thirty-two bytes of a random key";
 
 /* Where a test works, the database as it is, and as it is damaged. */
 static char *folder;
