@@ -32,7 +32,7 @@ static char whole[512], home[512];
 static tansu_options options_of(const char *at) {
     tansu_options options = call_options(at);
     options.key = key;
-    options.key_size = sizeof key;
+    options.key_size = 32;
     options.segment_size = 1024 * 1024;
     return options;
 }
