@@ -455,8 +455,7 @@ tansu_status log_compact_install(log_compaction *c, uint64_t sequence, uint64_t 
     log *l = c->l;
     pthread_mutex_lock(&l->mutex);
     /* A round of syncing has its own list of segments, which stay open so long. */
-    while (l->syncing)
-        pthread_cond_wait(&l->synced_changed, &l->mutex);
+    segment_wait_unsynced(l);
     if (!list_reserve(&l->active, 1) || !list_reserve(&l->replaced, c->count) ||
         !obsolete_reserve(l, c->count)) {
         pthread_mutex_unlock(&l->mutex);

@@ -9,7 +9,6 @@
 #include "util/error.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 
 typedef struct checking {
@@ -17,49 +16,30 @@ typedef struct checking {
     const log_extent *e;
     const uint8_t *image;
     bool decoded, last;
-    uint8_t *bytes; /* of the file, `size` of them */
-    uint64_t size;
+    tansu_buffer file;
     tansu_buffer content; /* of a block */
     sealed_fault fault;
     void *context;
 } checking;
 
-/* read_file -- all of the segment's file; k->bytes stays NULL when it is gone. */
+/* read_file -- all of the segment's file; k->file stays without memory when it is gone. */
 static tansu_status read_file(checking *k, tansu_error *error) {
-    const fs *calls = k->l->calls;
     char *path = segment_file(k->l->folder, k->e->number), name[32];
     if (path == NULL)
         return error_memory(error);
-    segment_name(k->e->number, name);
-    int fd = calls->open(calls, path, O_RDONLY, 0), problem = errno;
+    tansu_status status = fs_read_file(k->l->calls, path, UINT64_MAX, &k->file, error);
     free(path);
-    if (fd < 0)
-        return problem == ENOENT && k->l->concurrent ? TANSU_OK
-                                                     : error_errno(error, name, "open", problem);
-    tansu_status status = TANSU_OK;
-    if (calls->size(fd, &k->size) != 0)
-        status = error_errno(error, name, "open", errno);
-    else if ((k->bytes = malloc((size_t)k->size + 8)) == NULL)
-        status = error_memory(error);
-    for (uint64_t done = 0; status == TANSU_OK && done < k->size;) {
-        errno = 0;
-        ssize_t got = calls->read(fd, k->bytes + done, (size_t)(k->size - done), (off_t)done);
-        if (got < 0)
-            status = error_errno(error, name, "read", errno == 0 ? EIO : errno);
-        else if (got == 0)
-            k->size = done; /* it is cut meanwhile */
-        else
-            done += (uint64_t)got;
-    }
-    calls->close(fd);
-    return status;
+    if (status != TANSU_E_NOT_FOUND)
+        return status;
+    segment_name(k->e->number, name);
+    return k->l->concurrent ? TANSU_OK : error_errno(error, name, "open", ENOENT);
 }
 
 /* check_header -- by the one that the image begins with. */
 static void check_header(const checking *k) {
     segment_header header, plain;
-    if (k->size >= sizeof header) {
-        memcpy(&header, k->bytes, sizeof header);
+    if (k->file.size >= sizeof header) {
+        memcpy(&header, k->file.data, sizeof header);
         plain = segment_header_plain(&header);
         if (scan_header(&header) && (header.kind & SEGMENT_SEALED) != 0 &&
             memcmp(&plain, k->image, sizeof plain) == 0)
@@ -73,13 +53,13 @@ static void check_header(const checking *k) {
 static tansu_status open_block(checking *k, uint64_t position, sealed_header *header, bool *valid,
                                tansu_error *error) {
     *valid = false;
-    if (!sealed_header_at(k->bytes, k->size, position, header))
+    if (!sealed_header_at(k->file.data, k->file.size, position, header))
         return TANSU_OK;
     k->content.size = 0;
     if (!buffer_reserve(&k->content, header->size))
         return error_memory(error);
-    tansu_status status =
-        sealed_block_open(k->l->keys, k->e->number, header, k->bytes + position, k->content.data);
+    tansu_status status = sealed_block_open(k->l->keys, k->e->number, header,
+                                            k->file.data + position, k->content.data);
     *valid = status == TANSU_OK;
     return status == TANSU_E_MEMORY ? error_memory(error) : TANSU_OK;
 }
@@ -88,7 +68,7 @@ static tansu_status open_block(checking *k, uint64_t position, sealed_header *he
 static bool padded(const checking *k, uint64_t position, const sealed_header *header) {
     uint64_t at = position + SEALED_HEADER_SIZE + header->stored;
     for (uint64_t end = position + sealed_size(header->stored); at < end; at++)
-        if (at >= k->size || k->bytes[at] != 0)
+        if (at >= k->file.size || k->file.data[at] != 0)
             return false;
     return true;
 }
@@ -109,11 +89,11 @@ static tansu_status check_block(checking *k, uint64_t position, uint64_t offset,
 static tansu_status next_block(checking *k, uint64_t *position, uint64_t *offset,
                                tansu_error *error) {
     tansu_status status = TANSU_OK;
-    uint64_t at = *position + 8, end = k->size - k->size % 8;
+    uint64_t at = *position + 8, end = k->file.size - k->file.size % 8;
     for (; status == TANSU_OK && at < end; at += 8) {
         sealed_header header;
         bool valid = false;
-        if (sealed_header_at(k->bytes, k->size, at, &header) && header.offset > *offset &&
+        if (sealed_header_at(k->file.data, k->file.size, at, &header) && header.offset > *offset &&
             header.offset < k->e->end)
             status = check_block(k, at, header.offset, &header, &valid, error);
         if (!valid)
@@ -121,7 +101,7 @@ static tansu_status next_block(checking *k, uint64_t *position, uint64_t *offset
         *offset = header.offset;
         break;
     }
-    *position = at < end ? at : k->size;
+    *position = at < end ? at : k->file.size;
     return status;
 }
 
@@ -142,7 +122,7 @@ static tansu_status check_blocks(checking *k, uint64_t *position, tansu_error *e
             status = next_block(k, position, &offset, error);
             k->fault(k->context, from, *position > from ? *position - from : 0,
                      "A block of an encrypted segment is corrupt");
-            if (*position >= k->size)
+            if (*position >= k->file.size)
                 break;
         }
     }
@@ -159,12 +139,12 @@ static tansu_status table_is(checking *k, const compressed_segment *s, bool *sam
     tansu_status status = open_block(k, s->size, &header, &valid, error);
     *same = valid && header.codec == SEALED_TABLE && padded(k, s->size, &header) &&
             header.size == sizeof table + (uint64_t)s->count * sizeof *s->table &&
-            k->size == s->size + sealed_size(header.stored) + sizeof trailer;
+            k->file.size == s->size + sealed_size(header.stored) + sizeof trailer;
     if (!*same)
         return status;
     memcpy(&table, k->content.data, sizeof table);
-    memcpy(&trailer, k->bytes + k->size - sizeof trailer, sizeof trailer);
-    *same = memcmp(table.header, k->bytes, sizeof table.header) == 0 && table.end == s->end &&
+    memcpy(&trailer, k->file.data + k->file.size - sizeof trailer, sizeof trailer);
+    *same = memcmp(table.header, k->file.data, sizeof table.header) == 0 && table.end == s->end &&
             memcmp(k->content.data + sizeof table, s->table, s->count * sizeof *s->table) == 0 &&
             memcmp(trailer.magic, SEALED_TRAILER_MAGIC, sizeof trailer.magic) == 0 &&
             trailer.table == s->size;
@@ -181,8 +161,8 @@ static const compressed_segment *stored_blocks(const log *l, uint32_t number) {
  * table does. */
 static tansu_status ends_well(checking *k, uint64_t position, bool *well, tansu_error *error) {
     sealed_header header;
-    uint64_t end = k->size - k->size % 8;
-    if (position >= end || scan_zeros(k->bytes, end, position) >= end) {
+    uint64_t end = k->file.size - k->file.size % 8;
+    if (position >= end || scan_zeros(k->file.data, end, position) >= end) {
         *well = true;
         return TANSU_OK;
     }
@@ -203,7 +183,7 @@ static tansu_status check_end(checking *k, const compressed_segment *blocks, uin
     else if (!k->last)
         status = ends_well(k, position, &well, error);
     if (status == TANSU_OK && !well && stored_blocks(k->l, k->e->number) == blocks)
-        k->fault(k->context, position, k->size > position ? k->size - position : 0,
+        k->fault(k->context, position, k->file.size > position ? k->file.size - position : 0,
                  "The table of an encrypted segment is corrupt");
     return status;
 }
@@ -220,13 +200,13 @@ tansu_status sealed_check(log *l, const log_extent *e, bool last, const uint8_t 
     const compressed_segment *blocks = stored_blocks(l, e->number);
     uint64_t position;
     tansu_status status = read_file(&k, error);
-    if (status == TANSU_OK && k.bytes != NULL) {
+    if (status == TANSU_OK && k.file.data != NULL) {
         check_header(&k);
         status = check_blocks(&k, &position, error);
         if (status == TANSU_OK && !l->read_only)
             status = check_end(&k, blocks, position, error);
     }
     tansu_buffer_free(&k.content);
-    free(k.bytes);
+    tansu_buffer_free(&k.file);
     return status;
 }

@@ -239,12 +239,6 @@ void sealed_cut(segment *s, uint64_t offset, uint64_t position) {
     file->loaded = offset;
 }
 
-/* no_sync -- waits until no round of syncing uses the segments; the mutex is held. */
-static void no_sync(log *l) {
-    while (l->syncing)
-        pthread_cond_wait(&l->synced_changed, &l->mutex);
-}
-
 void sealed_end(log *l, segment *s) {
     sealed_file *file = s->sealed;
     segment *disk = &file->disk;
@@ -255,7 +249,7 @@ void sealed_end(log *l, segment *s) {
         segment_descriptor(l, disk) < 0)
         return;
     pthread_mutex_lock(&l->mutex);
-    no_sync(l); /* which compares the sizes */
+    segment_wait_unsynced(l); /* which compares the sizes */
     uint64_t end = disk->used;
     if (sealed_table_put(file->sealer, s->number, &content, file->entries, end, &table) &&
         fs_write_all(l->calls, disk->fd, table.data, table.size, end) == 0)
@@ -302,7 +296,7 @@ void sealed_to_blocks(log *l, segment *s) {
         return;
     }
     pthread_mutex_lock(&l->mutex);
-    no_sync(l);
+    segment_wait_unsynced(l);
     outgrown(l, old, s);
     s->base = file->disk.base;
     s->mapped = file->disk.mapped;
@@ -371,7 +365,7 @@ tansu_status sealed_to_image(log *l, segment *s, tansu_error *error) {
     if (fresh.sealed->loaded < end)
         status = compressed_corrupt(s->compressed, 0, error);
     pthread_mutex_lock(&l->mutex);
-    no_sync(l);
+    segment_wait_unsynced(l);
     if (status == TANSU_OK && !l->read_only) { /* the table is written over */
         segment *disk = &fresh.sealed->disk;
         if (l->calls->truncate(disk->fd, disk->used) != 0)
@@ -404,7 +398,7 @@ tansu_status sealed_to_damaged_image(log *l, segment *s, tansu_error *error) {
     if (!l->concurrent)
         segment_close_file(l, segment_disk(&fresh));
     pthread_mutex_lock(&l->mutex);
-    no_sync(l);
+    segment_wait_unsynced(l);
     take_image(l, s, &fresh, old);
     pthread_mutex_unlock(&l->mutex);
     return TANSU_OK;

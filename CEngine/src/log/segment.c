@@ -558,8 +558,7 @@ static void trim(log *l, segment *s) {
         return;
     pthread_mutex_lock(&l->mutex);
     /* A round of syncing uses the descriptor, and compares the sizes. */
-    while (l->syncing)
-        pthread_cond_wait(&l->synced_changed, &l->mutex);
+    segment_wait_unsynced(l);
     bool open = s->fd >= 0;
     if (segment_descriptor(l, s) >= 0 && l->calls->truncate(s->fd, s->used) == 0)
         __atomic_store_n(&s->allocated, s->used, __ATOMIC_RELAXED);

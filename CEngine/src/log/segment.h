@@ -72,6 +72,13 @@ void segment_close_file(log *l, segment *s);
 /* segment_map -- maps the segment's open file, or memory, and guards it. Errors: IO, MEMORY. */
 tansu_status segment_map(log *l, segment *s, bool writable, tansu_error *error);
 
+/* segment_wait_unsynced -- waits until no round of syncing uses the segments, their descriptors and
+ * sizes; the log's mutex is held. */
+static inline void segment_wait_unsynced(log *l) {
+    while (l->syncing)
+        pthread_cond_wait(&l->synced_changed, &l->mutex);
+}
+
 /* segment_unmap -- takes the memory away, if there is any. */
 void segment_unmap(log *l, segment *s);
 
