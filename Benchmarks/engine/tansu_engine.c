@@ -271,23 +271,19 @@ static int tansu_engine_quiesce(struct store *store) {
     return tansu_check(self, tansu_checkpoint(self->db, &self->error));
 }
 
+/* What both engines have in common: all calls but open. */
+#define TANSU_CALLS                                                                                \
+    .version = tansu_version, .close = tansu_engine_close, .begin = tansu_engine_begin,            \
+    .commit = tansu_engine_commit, .insert = tansu_engine_insert, .replace = tansu_engine_replace, \
+    .remove = tansu_engine_remove, .get = tansu_engine_get, .find = tansu_engine_find,             \
+    .count = tansu_engine_count, .index_create = tansu_engine_index_create,                        \
+    .index_drop = tansu_engine_index_drop, .quiesce = tansu_engine_quiesce
+
 const struct engine tansu_engine = {
     .name = "Tansu",
     .key = "tansu",
-    .version = tansu_version,
     .open = tansu_engine_open,
-    .close = tansu_engine_close,
-    .begin = tansu_engine_begin,
-    .commit = tansu_engine_commit,
-    .insert = tansu_engine_insert,
-    .replace = tansu_engine_replace,
-    .remove = tansu_engine_remove,
-    .get = tansu_engine_get,
-    .find = tansu_engine_find,
-    .count = tansu_engine_count,
-    .index_create = tansu_engine_index_create,
-    .index_drop = tansu_engine_index_drop,
-    .quiesce = tansu_engine_quiesce,
+    TANSU_CALLS,
 };
 
 #ifdef BENCH_ENCRYPTION
@@ -301,19 +297,7 @@ static int encrypted_open(const char *folder, const struct settings *settings, s
 const struct engine encrypted_engine = {
     .name = "Tansu-encrypted",
     .key = "encrypted",
-    .version = tansu_version,
     .open = encrypted_open,
-    .close = tansu_engine_close,
-    .begin = tansu_engine_begin,
-    .commit = tansu_engine_commit,
-    .insert = tansu_engine_insert,
-    .replace = tansu_engine_replace,
-    .remove = tansu_engine_remove,
-    .get = tansu_engine_get,
-    .find = tansu_engine_find,
-    .count = tansu_engine_count,
-    .index_create = tansu_engine_index_create,
-    .index_drop = tansu_engine_index_drop,
-    .quiesce = tansu_engine_quiesce,
+    TANSU_CALLS,
 };
 #endif
