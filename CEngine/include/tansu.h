@@ -1072,6 +1072,18 @@ TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char 
                                        tansu_document hints, tansu_buffer *result,
                                        tansu_error *error);
 
+/*
+ * Runs an aggregation pipeline, as MongoDB defines it (docs/pipelines.md). `stages` is a BSON array:
+ * [{"$match": {...}}, {"$group": {...}}, ...]; `collection` may be NULL when the first stage is
+ * $documents. `hints`: $maxTimeMS, $allowDiskUse, $maxMemory. The cursor shows the documents that the
+ * last stage makes.
+ * Errors: those of tansu_find(), TOO_LARGE; tansu_cursor_next() has these, too, since expressions
+ * are computed document by document.
+ */
+TANSU_API tansu_status tansu_pipeline(tansu_db *db, tansu_txn *txn, const char *collection,
+                                      tansu_document stages, tansu_document hints,
+                                      tansu_cursor **cursor, tansu_error *error);
+
 /* ---- Indexes -------------------------------------------------------------------------------- */
 
 /*

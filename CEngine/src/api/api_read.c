@@ -77,49 +77,32 @@ static tansu_status cursor_check(tansu_cursor *c, tansu_status status, tansu_err
     return log_read_error(l, error);
 }
 
-/* find -- tansu_find() without the slow-operation log. */
-static tansu_status find(tansu_db *db, tansu_txn *txn, const char *collection,
-                         tansu_document query_bson, tansu_document hints, tansu_cursor **cursor,
-                         tansu_error *error) {
-    if (collection == NULL || cursor == NULL)
-        return null_argument(cursor == NULL ? "cursor" : "collection", error);
-    *cursor = NULL;
-    if (db == NULL)
-        return null_argument("db", error);
-    tansu_cursor *c = zeroed_alloc(sizeof *c);
-    if (c == NULL)
-        return error_memory(error);
-    read_call r = {0};
-    tansu_status status = query_compile(query_bson.data, query_bson.size, hints.data, hints.size,
-                                        txn_stop(txn), &c->query, error);
-    if (status == TANSU_OK)
-        status = read_call_begin(&r, db, txn, error);
-    if (status == TANSU_OK) {
-        status = handle_acquire(r.db, error);
-        if (status != TANSU_OK)
-            read_call_end(&r, status, NULL);
-    }
+tansu_status cursor_begin(tansu_cursor *c, tansu_db *db, tansu_txn *txn, read_call *r,
+                          tansu_error *error) {
+    *r = (read_call){0};
+    tansu_status status = read_call_begin(r, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    status = handle_acquire(r->db, error);
     if (status != TANSU_OK) {
-        query_free(c->query);
-        free(c);
+        read_call_end(r, status, NULL);
         return status;
     }
-    c->db = r.db;
-    c->snapshot = r.held;
-    if (r.entered)
-        database_leave(r.db);
-    c->rctx = r.rctx;
-    if (r.held != NULL || txn->wtxn == NULL) /* otherwise they end with the transaction */
+    c->db = r->db;
+    c->snapshot = r->held;
+    if (r->entered)
+        database_leave(r->db);
+    c->rctx = r->rctx;
+    if (r->held != NULL || txn->wtxn == NULL) /* otherwise they end with the transaction */
         c->rctx.pins = &c->pins;
-    c->interrupt.outer = r.rctx.interrupt;
+    c->interrupt.outer = r->rctx.interrupt;
     c->rctx.interrupt = &c->interrupt;
-    c->faults = r.faults;
-    const collection_state *state;
-    status = snapshot_find(r.snapshot, collection, &state, error);
-    if (status == TANSU_OK)
-        status = query_resolve(c->query, r.snapshot, &c->rctx, state, false, error);
-    if (status == TANSU_OK)
-        status = query_start(c->query, r.snapshot, &c->rctx, state, &c->run, error);
+    c->faults = r->faults;
+    return TANSU_OK;
+}
+
+tansu_status cursor_open(tansu_cursor *c, tansu_txn *txn, tansu_status status,
+                         tansu_cursor **cursor, tansu_error *error) {
     status = cursor_check(c, status, error);
     if (status != TANSU_OK) {
         tansu_cursor_close(c);
@@ -136,6 +119,37 @@ static tansu_status find(tansu_db *db, tansu_txn *txn, const char *collection,
     }
     *cursor = c;
     return TANSU_OK;
+}
+
+/* find -- tansu_find() without the slow-operation log. */
+static tansu_status find(tansu_db *db, tansu_txn *txn, const char *collection,
+                         tansu_document query_bson, tansu_document hints, tansu_cursor **cursor,
+                         tansu_error *error) {
+    if (collection == NULL || cursor == NULL)
+        return null_argument(cursor == NULL ? "cursor" : "collection", error);
+    *cursor = NULL;
+    if (db == NULL)
+        return null_argument("db", error);
+    tansu_cursor *c = zeroed_alloc(sizeof *c);
+    if (c == NULL)
+        return error_memory(error);
+    read_call r;
+    tansu_status status = query_compile(query_bson.data, query_bson.size, hints.data, hints.size,
+                                        txn_stop(txn), &c->query, error);
+    if (status == TANSU_OK)
+        status = cursor_begin(c, db, txn, &r, error);
+    if (status != TANSU_OK) {
+        query_free(c->query);
+        free(c);
+        return status;
+    }
+    const collection_state *state;
+    status = snapshot_find(r.snapshot, collection, &state, error);
+    if (status == TANSU_OK)
+        status = query_resolve(c->query, r.snapshot, &c->rctx, state, false, error);
+    if (status == TANSU_OK)
+        status = query_start(c->query, r.snapshot, &c->rctx, state, &c->run, error);
+    return cursor_open(c, txn, status, cursor, error);
 }
 
 /* keep -- a copy of a document, which may be {NULL, 0}. */
@@ -186,7 +200,8 @@ cursor_step(tansu_cursor *cursor, tansu_document *document, tansu_error *error) 
         cursor->db, cursor->txn != NULL ? cursor->txn->snapshot : cursor->snapshot, error);
     if (status != TANSU_OK)
         return cursor->done ? TANSU_DONE : status;
-    status = query_next(cursor->run, document, error);
+    status = cursor->run != NULL ? query_next(cursor->run, document, error)
+                                 : pipeline_next(cursor->pipeline, document, error);
     /* The frame of a write transaction may move at its next write, and the document in it. */
     if (status == TANSU_OK && cursor->txn != NULL && cursor->txn->wtxn != NULL) {
         if (!buffer_set(&cursor->copy, document->data, document->size))
@@ -221,8 +236,12 @@ void tansu_cursor_cancel(tansu_cursor *cursor) {
 }
 
 void tansu_cursor_end_timeout(tansu_cursor *cursor) {
-    if (cursor != NULL && !handle_inherited(cursor->db))
+    if (cursor == NULL || handle_inherited(cursor->db))
+        return;
+    if (cursor->run != NULL)
         query_end_timeout(cursor->run);
+    else
+        pipeline_end_timeout(cursor->pipeline);
 }
 
 void tansu_cursor_close(tansu_cursor *cursor) {
@@ -231,6 +250,7 @@ void tansu_cursor_close(tansu_cursor *cursor) {
     database *db = cursor->db;
     query_end(cursor->run);
     query_free(cursor->query);
+    pipeline_free(cursor->pipeline);
     buffer_free(&cursor->copy);
     log_pins_release(&cursor->pins);
     if (cursor->snapshot != NULL)

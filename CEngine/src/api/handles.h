@@ -7,6 +7,7 @@
 
 #include "api/session.h"
 #include "log/scan.h"
+#include "query/pipeline/pipeline.h"
 #include "query/query.h"
 #include "store/database_internal.h"
 #include "store/key_file.h"
@@ -60,6 +61,7 @@ struct tansu_cursor {
     log_pins pins; /* of it */
     query *query;
     query_run *run;
+    pipeline *pipeline; /* instead of a query and its run */
     uint64_t faults;               /* log_faults() that were reported */
     interrupt interrupt;           /* tansu_cursor_cancel() */
     tansu_buffer copy;             /* in a write transaction: the document last shown */
@@ -145,6 +147,14 @@ tansu_status write_call_end(write_call *w, tansu_status status, tansu_error *err
 static inline const interrupt *txn_stop(const tansu_txn *txn) {
     return txn != NULL ? &txn->interrupt : NULL;
 }
+
+/* cursor_begin -- a zeroed cursor begins to read. Errors: as read_call_begin(). */
+tansu_status cursor_begin(tansu_cursor *c, tansu_db *db, tansu_txn *txn, read_call *r,
+                          tansu_error *error);
+/* cursor_open -- after that, and after it was given something to read, which ended with `status`:
+ * *cursor is the cursor, unless that was an error, or a page was lost. */
+tansu_status cursor_open(tansu_cursor *c, tansu_txn *txn, tansu_status status,
+                         tansu_cursor **cursor, tansu_error *error);
 
 /* null_argument -- the error for a NULL where something is needed. */
 tansu_status null_argument(const char *what, tansu_error *error);

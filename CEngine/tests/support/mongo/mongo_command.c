@@ -188,6 +188,54 @@ static void run_find(const mongo_call *c) {
     bson_destroy(&hints);
 }
 
+/* run_aggregate -- aggregate. */
+static void run_aggregate(const mongo_call *c) {
+    bson_t stages, hints = BSON_INITIALIZER, cursor_doc, batch, doc;
+    bson_iter_t name, size;
+    tansu_cursor *cursor;
+    tansu_document document;
+    tansu_error error;
+    uint32_t number = 0;
+    if (!bson_iter_init(&name, c->command) || !bson_iter_next(&name) ||
+        !member_document(c->command, "pipeline", &stages)) {
+        c->reply->not_applicable = mongo_envelope;
+        return;
+    }
+    mongo_copy(&hints, "$maxTimeMS", c->command, "maxTimeMS");
+    mongo_copy(&hints, "$allowDiskUse", c->command, "allowDiskUse");
+    mongo_copy(&hints, "$let", c->command, "let");
+    put_collation(&hints, c->command);
+    put_index(c, &hints, c->command);
+    int64_t most = INT64_MAX;
+    if (member_document(c->command, "cursor", &doc) && mongo_given(&doc, "batchSize", &size))
+        most = bson_iter_as_int64(&size);
+    /* {"aggregate": 1} is of no collection. */
+    const char *collection = BSON_ITER_HOLDS_UTF8(&name) ? c->collection : NULL;
+    tansu_status status = tansu_pipeline(c->db, NULL, collection, document_of(&stages),
+                                         document_of(&hints), &cursor, &error);
+    bool open = status == TANSU_OK;
+    bson_append_document_begin(&c->reply->doc, "cursor", -1, &cursor_doc);
+    bson_append_array_begin(&cursor_doc, "firstBatch", -1, &batch);
+    while (status == TANSU_OK && number < most) {
+        char key[16];
+        status = tansu_cursor_next(cursor, &document, &error);
+        if (status != TANSU_OK)
+            break;
+        REQUIRE(bson_init_static(&doc, document.data, document.size));
+        snprintf(key, sizeof key, "%u", number++);
+        bson_append_document(&batch, key, -1, &doc);
+    }
+    bson_append_array_end(&cursor_doc, &batch);
+    bson_append_int64(&cursor_doc, "id", -1, 0);
+    bson_append_document_end(&c->reply->doc, &cursor_doc);
+    BSON_APPEND_DOUBLE(&c->reply->doc, "ok", 1);
+    if (open)
+        tansu_cursor_close(cursor);
+    if (status != TANSU_OK && status != TANSU_DONE)
+        mongo_fail(c->reply, status, &error);
+    bson_destroy(&hints);
+}
+
 /* run_count -- count. */
 static void run_count(const mongo_call *c) {
     bson_t query, hints = BSON_INITIALIZER;
@@ -547,6 +595,7 @@ void mongo_run(tansu_db *db, const bson_t *command, mongo_reply *reply) {
         void (*run)(const mongo_call *c);
     } commands[] = {
         {"find", run_find},
+        {"aggregate", run_aggregate},
         {"count", run_count},
         {"distinct", run_distinct},
         {"insert", run_insert},

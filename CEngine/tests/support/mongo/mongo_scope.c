@@ -34,8 +34,8 @@ static const rule query_rules[] = {
 
 /* Commands that are no operation of a collection here. */
 static const rule command_rules[] = {
-    {"aggregate", pipelines}, {"bulkWrite", "bulkWrite"}, {"profile", server},
-    {"collMod", server},      {"getMore", server},        {"killCursors", server},
+    {"bulkWrite", "bulkWrite"}, {"profile", server},     {"collMod", server},
+    {"getMore", server},        {"killCursors", server},
 };
 
 /* Members that ask for what only a server has. */
@@ -63,6 +63,34 @@ static const rule member_rules[] = {
     {"unknownField", envelope},
     {"Limit", envelope},
     {"Query", envelope},
+};
+
+/* Stages and expressions that are not in the language. */
+static const rule pipeline_rules[] = {
+    {"$geoNear", geometry},
+    {"$search", text_search},
+    {"$searchMeta", text_search},
+    {"$vectorSearch", text_search},
+    {"$collStats", server},
+    {"$indexStats", server},
+    {"$planCacheStats", server},
+    {"$querySettings", server},
+    {"$queryStats", server},
+    {"$listClusterCatalog", server},
+    {"$listSearchIndexes", server},
+    {"$listSessions", server},
+    {"$listLocalSessions", server},
+    {"$currentOp", server},
+    {"$changeStream", server},
+    {"$shardedDataDistribution", server},
+    {"$function", "JavaScript"},
+    {"$accumulator", "JavaScript"},
+    {"$where", "JavaScript"},
+    {"$text", text_search},
+    {"$geoWithin", geometry},
+    {"$geoIntersects", geometry},
+    {"$near", geometry},
+    {"$nearSphere", geometry},
 };
 
 /* Options of indexes likewise. */
@@ -124,6 +152,22 @@ const char *scope_of_query(const bson_iter_t *query) {
         const char *why = APPLIES(query_rules, bson_iter_key(&iter));
         if (why == NULL)
             why = scope_of_query(&iter);
+        if (why != NULL)
+            return why;
+    }
+    return NULL;
+}
+
+/* scope_of_pipeline -- the same of a pipeline. */
+static const char *scope_of_pipeline(const bson_iter_t *pipeline) {
+    bson_t doc;
+    bson_iter_t iter;
+    if (!iter_document(pipeline, &doc))
+        return NULL;
+    for (bson_iter_init(&iter, &doc); bson_iter_next(&iter);) {
+        const char *why = APPLIES(pipeline_rules, bson_iter_key(&iter));
+        if (why == NULL)
+            why = scope_of_pipeline(&iter);
         if (why != NULL)
             return why;
     }
@@ -322,6 +366,28 @@ static const char *scope_of_member(const bson_iter_t *member, bool fails) {
     return NULL;
 }
 
+/* scope_of_aggregate -- the same of the command aggregate. */
+static const char *scope_of_aggregate(const bson_t *command, bool fails) {
+    bson_iter_t iter;
+    if (!bson_iter_init_find(&iter, command, "pipeline") || !BSON_ITER_HOLDS_ARRAY(&iter))
+        return envelope;
+    for (bson_iter_init(&iter, command); bson_iter_next(&iter);) {
+        const char *key = bson_iter_key(&iter);
+        const char *why = NULL;
+        if (strcmp(key, "pipeline") == 0)
+            why = scope_of_pipeline(&iter);
+        else if (strcmp(key, "cursor") == 0)
+            why = fails && !BSON_ITER_HOLDS_DOCUMENT(&iter) ? envelope : NULL;
+        else if (strcmp(key, "explain") == 0)
+            why = server;
+        else if (strcmp(key, "aggregate") != 0 && strcmp(key, "let") != 0)
+            why = fails && BSON_ITER_HOLDS_NULL(&iter) ? envelope : APPLIES(member_rules, key);
+        if (why != NULL)
+            return why;
+    }
+    return scope_of_collation(command);
+}
+
 const char *scope_of_command(const bson_t *command, bool fails) {
     bson_iter_t iter;
     if (!bson_iter_init(&iter, command) || !bson_iter_next(&iter))
@@ -329,8 +395,13 @@ const char *scope_of_command(const bson_t *command, bool fails) {
     const char *name = bson_iter_key(&iter), *why = APPLIES(command_rules, name);
     if (why != NULL)
         return why;
+    bool aggregate = strcmp(name, "aggregate") == 0;
+    if (aggregate && BSON_ITER_HOLDS_NUMBER(&iter) && bson_iter_as_double(&iter) == 1)
+        return scope_of_aggregate(command, fails);
     if (!BSON_ITER_HOLDS_UTF8(&iter))
         return envelope;
+    if (aggregate)
+        return scope_of_aggregate(command, fails);
     if (strncmp(bson_iter_utf8(&iter, NULL), "system.", 7) == 0)
         return server;
     uint32_t size;

@@ -1,0 +1,489 @@
+/*
+ * query/expression/compile.c -- from BSON to the nodes of an expression.
+ */
+#include "query/expression/expression_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Nesting of expressions, with that of the documents around them. */
+#define DEPTH_MAX 200
+
+tansu_status compile_error(const expression_compiler *c, const char *context, const char *format,
+                           ...) {
+    char message[sizeof c->error->message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return error_set(c->error, TANSU_E_INVALID_QUERY, context, "%s", message);
+}
+
+tansu_status expression_compiler_init(expression_compiler *c, arena *memory, regex **regexes,
+                                      const collation *collation, const deadline *deadline,
+                                      tansu_error *error) {
+    *c = (expression_compiler){.memory = memory,
+                               .regexes = regexes,
+                               .collation = collation,
+                               .deadline = deadline,
+                               .error = error,
+                               .slot_count = VARIABLE_USER};
+    c->constant = calloc(1, sizeof *c->constant);
+    if (!c->constant)
+        return error_memory(error);
+    evaluation_init(c->constant, collation, deadline, error);
+    return TANSU_OK;
+}
+
+void expression_compiler_free(expression_compiler *c) {
+    if (c->constant)
+        evaluation_free(c->constant);
+    free(c->constant);
+    c->constant = NULL;
+}
+
+/* ---- Operators ---- */
+
+const operator_info *find_operator(const char *name) {
+    static const operator_info *const tables[] = {
+        operators_boolean,       operators_arithmetic, operators_string,
+        operators_date,          operators_array,      operators_group,
+        operators_object,        operators_set,        operators_conversion,
+        operators_date_text,     operators_regex,      operators_date_arithmetic,
+        operators_miscellaneous, operators_bitwise,    operators_trigonometry,
+        operators_higher_order};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        for (const operator_info *op = tables[i]; op->name; op++) {
+            if (strcmp(op->name, name) == 0)
+                return op;
+        }
+    }
+    return NULL;
+}
+
+tansu_status compile_args(expression_compiler *c, expression *e, uint32_t count) {
+    e->count = count;
+    e->args = arena_alloc(c->memory, (size_t)count * sizeof *e->args);
+    return e->args ? TANSU_OK : error_memory(c->error);
+}
+
+/* compile -- a value that lives as long as the expression. */
+static tansu_status compile(expression_compiler *c, const doc_value *value,
+                            const expression **result);
+
+tansu_status compile_operands(expression_compiler *c, const doc_value *operand, expression *e,
+                              uint32_t min, uint32_t max) {
+    uint32_t count = 1;
+    doc_iter iter;
+    if (operand->type == DOC_ARRAY) {
+        count = 0;
+        for (doc_iter_value(&iter, operand); doc_iter_next(&iter);)
+            count++;
+    }
+    if (count < min || (max != ANY_COUNT && count > max)) {
+        if (min == max)
+            return compile_error(c, e->op->name, "Takes exactly %u operand%s, not %u",
+                                 (unsigned)min, min == 1 ? "" : "s", (unsigned)count);
+        return compile_error(c, e->op->name, "Takes at least %u and at most %u operands, not %u",
+                             (unsigned)min, (unsigned)max, (unsigned)count);
+    }
+    tansu_status status = compile_args(c, e, count);
+    if (operand->type != DOC_ARRAY)
+        return status == TANSU_OK ? compile(c, operand, &e->args[0]) : status;
+    doc_iter_value(&iter, operand);
+    for (uint32_t i = 0; status == TANSU_OK && doc_iter_next(&iter); i++)
+        status = compile(c, &iter.value, &e->args[i]);
+    return status;
+}
+
+/* next_name -- the size of the name at the beginning of a list, and whether it is required. */
+static size_t next_name(const char *names, bool *required) {
+    size_t size = strcspn(names, " ");
+    *required = size != 0 && names[size - 1] == '!';
+    return size - (*required ? 1 : 0);
+}
+
+/* after_name -- the rest of a list. */
+static const char *after_name(const char *names) {
+    names += strcspn(names, " ");
+    return names + strspn(names, " ");
+}
+
+tansu_status compile_named(expression_compiler *c, const doc_value *operand, expression *e,
+                           const char *names) {
+    uint32_t count = 0;
+    bool required;
+    doc_iter iter;
+    for (const char *at = names; *at; at = after_name(at))
+        count++;
+    tansu_status status = compile_args(c, e, count);
+    if (status != TANSU_OK)
+        return status;
+    if (operand->type != DOC_DOCUMENT)
+        return compile_error(c, e->op->name, "Takes a document with the members: %s", names);
+    for (doc_iter_value(&iter, operand); doc_iter_next(&iter);) {
+        const char *at = names;
+        uint32_t i = 0;
+        for (; *at; at = after_name(at), i++) {
+            if (next_name(at, &required) == iter.key_size &&
+                memcmp(at, iter.key, iter.key_size) == 0)
+                break;
+        }
+        if (i == count || e->args[i])
+            return compile_error(c, e->op->name, "Member \"%.100s\" is %s; the members are: %s",
+                                 iter.key, i == count ? "unknown" : "given twice", names);
+        status = compile(c, &iter.value, &e->args[i]);
+        if (status != TANSU_OK)
+            return status;
+    }
+    uint32_t i = 0;
+    for (const char *at = names; *at; at = after_name(at), i++) {
+        size_t size = next_name(at, &required);
+        if (required && !e->args[i])
+            return compile_error(c, e->op->name, "Member \"%.*s\" is required", (int)size, at);
+    }
+    return TANSU_OK;
+}
+
+/* all_constant -- whether all operands are constants. */
+static bool all_constant(const expression *e) {
+    doc_value value;
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (e->args[i] && !expression_constant(e->args[i], &value))
+            return false;
+    }
+    return true;
+}
+
+/* fold -- computes a constant operator; one that fails stays as it is, for its error is the one of
+ * the documents for which it is evaluated. */
+static tansu_status fold(expression_compiler *c, const expression *e, const expression **result) {
+    tansu_error ignored;
+    doc_value value;
+    evaluation_document(c->constant, NULL, 0);
+    c->constant->error = &ignored;
+    tansu_status status = e->evaluate(c->constant, e, &value);
+    c->constant->error = c->error;
+    *result = e;
+    if (status == TANSU_E_TIMEOUT || status == TANSU_E_CANCELLED)
+        return deadline_check(c->deadline, c->error);
+    return status == TANSU_OK ? compile_constant(c, &value, result) : TANSU_OK;
+}
+
+/* compile_operator -- {"$name": operand}. */
+static tansu_status compile_operator(expression_compiler *c, const doc_iter *member,
+                                     const expression **result) {
+    const operator_info *op = find_operator(member->key);
+    if (!op)
+        return compile_error(c, member->key, "There is no operator of this name");
+    expression *e = arena_alloc(c->memory, sizeof *e);
+    if (!e)
+        return error_memory(c->error);
+    e->op = op;
+    e->evaluate = op->evaluate;
+    tansu_status status = op->compile ? op->compile(c, &member->value, e)
+                          : op->named ? compile_named(c, &member->value, e, op->named)
+                                      : compile_operands(c, &member->value, e, op->min, op->max);
+    *result = e;
+    if (status != TANSU_OK || op->varies || e->op == NULL || !all_constant(e))
+        return status;
+    return fold(c, e, result);
+}
+
+/* ---- Documents and arrays ---- */
+
+/* object_evaluate -- the document of the values of its fields; those that are missing are not in
+ * it. */
+static tansu_status object_evaluate(evaluation *ev, const expression *e, doc_value *result) {
+    const doc_value *names = e->extra;
+    build b;
+    build_begin(ev, &b);
+    for (uint32_t i = 0; i < e->count; i++) {
+        doc_value value;
+        tansu_status status = argument(ev, e, i, &value);
+        if (status != TANSU_OK) {
+            build_cancel(ev, &b);
+            return status;
+        }
+        if (value.type != DOC_MISSING)
+            writer_element(&b.w, (const char *)names[i].data, names[i].size, &value);
+    }
+    return build_end(ev, e, &b, DOC_DOCUMENT, result);
+}
+
+/* array_evaluate -- the array of the values of its elements. */
+static tansu_status array_evaluate(evaluation *ev, const expression *e, doc_value *result) {
+    build b;
+    build_begin(ev, &b);
+    for (uint32_t i = 0; i < e->count; i++) {
+        doc_value value;
+        tansu_status status = argument(ev, e, i, &value);
+        if (status != TANSU_OK) {
+            build_cancel(ev, &b);
+            return status;
+        }
+        build_add(&b, &value);
+    }
+    return build_end(ev, e, &b, DOC_ARRAY, result);
+}
+
+/* check_field_name -- of a document in an expression. */
+static tansu_status check_field_name(const expression_compiler *c, const doc_iter *member) {
+    if (member->key_size == 0)
+        return compile_error(c, NULL, "Name of a field is empty");
+    if (member->key[0] == '$')
+        return compile_error(
+            c, member->key,
+            "Must be alone in its document: fields and operators, or two operators, cannot stand "
+            "together; a field of this name is made by $setField");
+    if (memchr(member->key, '.', member->key_size))
+        return compile_error(c, member->key,
+                             "Name of a field has a dot; nest documents, or use $setField");
+    return TANSU_OK;
+}
+
+/* compile_compound -- a document that is no operator, or an array. */
+static tansu_status compile_compound(expression_compiler *c, const doc_value *value,
+                                     const expression **result) {
+    uint32_t count = 0, i = 0;
+    doc_iter iter;
+    bool object = value->type == DOC_DOCUMENT;
+    for (doc_iter_value(&iter, value); doc_iter_next(&iter);)
+        count++;
+    expression *e = arena_alloc(c->memory, sizeof *e);
+    doc_value *names = object ? arena_alloc(c->memory, (count + 1) * sizeof *names) : NULL;
+    if (!e || (object && !names))
+        return error_memory(c->error);
+    e->evaluate = object ? object_evaluate : array_evaluate;
+    e->extra = names;
+    tansu_status status = compile_args(c, e, count);
+    for (doc_iter_value(&iter, value); status == TANSU_OK && doc_iter_next(&iter); i++) {
+        if (object) {
+            status = check_field_name(c, &iter);
+            names[i] = (doc_value){(const uint8_t *)iter.key, iter.key_size, DOC_STRING};
+            for (uint32_t j = 0; status == TANSU_OK && j < i; j++) {
+                if (names[j].size == iter.key_size &&
+                    memcmp(names[j].data, iter.key, iter.key_size) == 0)
+                    status = compile_error(c, iter.key, "Two fields have this name");
+            }
+        }
+        if (status == TANSU_OK)
+            status = compile(c, &iter.value, &e->args[i]);
+    }
+    *result = e;
+    return status == TANSU_OK && all_constant(e) ? fold(c, e, result) : status;
+}
+
+/* ---- Fields, variables, constants ---- */
+
+/* constant_evaluate -- the value. */
+static tansu_status constant_evaluate(evaluation *ev, const expression *e, doc_value *result) {
+    (void)ev;
+    *result = e->constant;
+    return TANSU_OK;
+}
+
+tansu_status compile_constant(expression_compiler *c, const doc_value *value,
+                              const expression **result) {
+    expression *e = arena_alloc(c->memory, sizeof *e);
+    if (!e)
+        return error_memory(c->error);
+    e->evaluate = constant_evaluate;
+    e->constant = *value;
+    *result = e;
+    if (value->size == 0)
+        return TANSU_OK;
+    e->constant.data = arena_copy(c->memory, value->data, value->size);
+    return e->constant.data ? TANSU_OK : error_memory(c->error);
+}
+
+bool expression_constant(const expression *e, doc_value *value) {
+    if (e->evaluate != constant_evaluate)
+        return false;
+    *value = e->constant;
+    return true;
+}
+
+/* variable_evaluate -- a variable, or a field of it. */
+static tansu_status variable_evaluate(evaluation *ev, const expression *e, doc_value *result) {
+    const doc_value *value = &ev->variables[e->slot];
+    if (!e->extra) {
+        *result = *value;
+        return TANSU_OK;
+    }
+    return field_path_get(ev, e, e->extra, 0, value, result);
+}
+
+const char *expression_field(const expression *e) {
+    const field_path *path = e->extra;
+    return e->evaluate == variable_evaluate && e->slot == VARIABLE_CURRENT && path ? path->text
+                                                                                   : NULL;
+}
+
+/* system_variable -- the slot of a variable that all expressions have; constants that have none are
+ * VARIABLES_MAX. */
+static bool system_variable(const expression_compiler *c, const char *name, size_t size,
+                            uint32_t *slot, doc_value *constant) {
+    static const uint8_t empty[5] = {5, 0, 0, 0, 0};
+    static const uint8_t descend[] = "\10\0\0\0descend", prune[] = "\6\0\0\0prune",
+                         keep[] = "\5\0\0\0keep";
+    const struct {
+        const char *name;
+        uint32_t slot;
+        doc_value constant;
+        bool redact;
+    } names[] = {
+        {"ROOT", VARIABLE_ROOT, {NULL, 0, DOC_MISSING}, false},
+        {"CURRENT", VARIABLE_CURRENT, {NULL, 0, DOC_MISSING}, false},
+        {"NOW", VARIABLE_NOW, {NULL, 0, DOC_MISSING}, false},
+        {"REMOVE", VARIABLES_MAX, {NULL, 0, DOC_MISSING}, false},
+        {"SEARCH_META", VARIABLES_MAX, {NULL, 0, DOC_MISSING}, false},
+        {"USER_ROLES", VARIABLES_MAX, {empty, sizeof empty, DOC_ARRAY}, false},
+        {"DESCEND", VARIABLES_MAX, {descend, sizeof descend, DOC_STRING}, true},
+        {"PRUNE", VARIABLES_MAX, {prune, sizeof prune, DOC_STRING}, true},
+        {"KEEP", VARIABLES_MAX, {keep, sizeof keep, DOC_STRING}, true},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i].name) == size && memcmp(names[i].name, name, size) == 0 &&
+            (!names[i].redact || c->redact)) {
+            *slot = names[i].slot;
+            *constant = names[i].constant;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* compile_variable -- "$$name" or "$$name.path", without the dollars. */
+static tansu_status compile_variable(expression_compiler *c, const char *text, size_t size,
+                                     const expression **result) {
+    const char *dot = memchr(text, '.', size);
+    size_t name_size = dot ? (size_t)(dot - text) : size;
+    uint32_t slot = VARIABLES_MAX;
+    doc_value constant = {NULL, 0, DOC_MISSING};
+    bool found = false;
+    if (name_size == 0)
+        return compile_error(c, NULL, "Name of a variable is empty after $$");
+    for (uint32_t i = c->variable_count; i > 0 && !found; i--) {
+        const variable_name *v = &c->variables[i - 1];
+        found = v->size == name_size && memcmp(v->name, text, name_size) == 0;
+        slot = v->slot;
+    }
+    if (!found && !system_variable(c, text, name_size, &slot, &constant))
+        return compile_error(c, NULL, "There is no variable $$%.*s here; $let defines one",
+                             (int)(name_size < 100 ? name_size : 100), text);
+    expression *e = arena_alloc(c->memory, sizeof *e);
+    if (!e)
+        return error_memory(c->error);
+    *result = e;
+    e->evaluate = slot == VARIABLES_MAX ? constant_evaluate : variable_evaluate;
+    e->slot = slot;
+    e->constant = constant;
+    c->reads_document = c->reads_document || slot == VARIABLE_ROOT || slot == VARIABLE_CURRENT;
+    if (!dot)
+        return TANSU_OK;
+    const field_path *path;
+    tansu_status status = field_path_compile(c, dot + 1, size - name_size - 1, &path);
+    if (status == TANSU_OK && slot != VARIABLES_MAX)
+        e->extra = path;
+    else if (status == TANSU_OK && constant.type != DOC_ARRAY)
+        e->constant = (doc_value){NULL, 0, DOC_MISSING};
+    return status;
+}
+
+/* compile_field -- "$path", without the dollar. */
+static tansu_status compile_field(expression_compiler *c, const char *text, size_t size,
+                                  const expression **result) {
+    expression *e = arena_alloc(c->memory, sizeof *e);
+    const field_path *path;
+    if (!e)
+        return error_memory(c->error);
+    tansu_status status = field_path_compile(c, text, size, &path);
+    if (status != TANSU_OK)
+        return status;
+    e->evaluate = variable_evaluate;
+    e->slot = VARIABLE_CURRENT;
+    /* Somebody may have given $$CURRENT another value. */
+    for (uint32_t i = c->variable_count; i > 0 && e->slot == VARIABLE_CURRENT; i--) {
+        const variable_name *v = &c->variables[i - 1];
+        if (v->size == 7 && memcmp(v->name, "CURRENT", 7) == 0)
+            e->slot = v->slot;
+    }
+    e->extra = path;
+    c->reads_document = true;
+    *result = e;
+    return TANSU_OK;
+}
+
+tansu_status expression_variable(expression_compiler *c, const char *name, size_t size,
+                                 uint32_t *slot) {
+    bool current = size == 7 && memcmp(name, "CURRENT", 7) == 0;
+    if (size == 0)
+        return compile_error(c, NULL, "Name of a variable is empty");
+    uint8_t first = (uint8_t)name[0];
+    if (!current && !(first >= 'a' && first <= 'z') && first < 0x80)
+        return compile_error(c, NULL, "Name of variable \"%.*s\" must begin with a small letter",
+                             (int)(size < 100 ? size : 100), name);
+    for (size_t i = 1; !current && i < size; i++) {
+        uint8_t byte = (uint8_t)name[i];
+        if (!(byte >= 'a' && byte <= 'z') && !(byte >= 'A' && byte <= 'Z') &&
+            !(byte >= '0' && byte <= '9') && byte != '_' && byte < 0x80)
+            return compile_error(c, NULL,
+                                 "Name of variable \"%.*s\" has a character that is neither a "
+                                 "letter, a digit nor _",
+                                 (int)(size < 100 ? size : 100), name);
+    }
+    if (c->slot_count == VARIABLES_MAX)
+        return compile_error(c, NULL, "More than %d variables are in scope; use fewer",
+                             VARIABLES_MAX - VARIABLE_USER);
+    const char *copy = arena_copy(c->memory, name, size);
+    if (!copy)
+        return error_memory(c->error);
+    *slot = c->slot_count++;
+    c->variables[c->variable_count++] = (variable_name){copy, size, *slot};
+    return TANSU_OK;
+}
+
+static tansu_status compile(expression_compiler *c, const doc_value *value,
+                            const expression **result) {
+    size_t size;
+    doc_iter iter;
+    tansu_status status;
+    if (c->depth >= DEPTH_MAX)
+        return compile_error(c, NULL, "Expression is nested more than %d deep", DEPTH_MAX);
+    c->depth++;
+    if (value->type == DOC_STRING && doc_string(value, &size)[0] == '$') {
+        const char *text = doc_string(value, &size);
+        status = size > 1 && text[1] == '$' ? compile_variable(c, text + 2, size - 2, result)
+                                            : compile_field(c, text + 1, size - 1, result);
+    } else if (value->type == DOC_DOCUMENT && doc_iter_value(&iter, value) &&
+               doc_iter_next(&iter) && iter.key[0] == '$') {
+        doc_iter rest = iter;
+        status =
+            doc_iter_next(&rest)
+                ? compile_error(c, iter.key, "Is an operator, which must be alone in its document")
+                : compile_operator(c, &iter, result);
+    } else if (value->type == DOC_DOCUMENT || value->type == DOC_ARRAY) {
+        status = compile_compound(c, value, result);
+    } else {
+        expression *e = arena_alloc(c->memory, sizeof *e);
+        status = e ? TANSU_OK : error_memory(c->error);
+        if (e) {
+            e->evaluate = constant_evaluate;
+            e->constant = *value;
+            *result = e;
+        }
+    }
+    c->depth--;
+    return status;
+}
+
+tansu_status expression_compile(expression_compiler *c, const doc_value *value,
+                                const expression **result) {
+    if (c->depth != 0 || value->size == 0)
+        return compile(c, value, result);
+    doc_value copy = *value;
+    copy.data = arena_copy(c->memory, value->data, value->size);
+    return copy.data ? compile(c, &copy, result) : error_memory(c->error);
+}

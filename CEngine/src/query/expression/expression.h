@@ -1,0 +1,136 @@
+/*
+ * query/expression/expression.h -- the expressions of MongoDB's aggregation language: compiling
+ * them, and computing their values of documents (docs/expressions.md).
+ *
+ * An expression is compiled once, into a tree whose nodes lie in one arena; constant parts are
+ * computed then. Values are BSON values in place: of the document, of the compiled expression, or
+ * in the memory of the evaluation.
+ */
+#ifndef TANSU_QUERY_EXPRESSION_EXPRESSION_H
+#define TANSU_QUERY_EXPRESSION_EXPRESSION_H
+
+#include "bson/document.h"
+#include "query/match/collation.h"
+#include "query/match/match_context.h"
+#include "query/match/node.h"
+#include "query/util/deadline.h"
+#include "util/arena.h"
+#include "util/error.h"
+
+typedef struct expression expression;
+
+/* ---- Evaluating ---- */
+
+/* The variables that every expression has. Others follow. */
+enum {
+    VARIABLE_ROOT,    /* the document */
+    VARIABLE_CURRENT, /* what "$field" is a field of: the document */
+    VARIABLE_NOW,     /* when the operation began */
+    VARIABLE_CLUSTER_TIME,
+    VARIABLE_USER /* the first one that has been given a value by the user */
+};
+
+/* The most variables that are in scope at one place. */
+#define VARIABLES_MAX 256
+
+/* The limit of memory for the values of one document, unless another one is set. */
+#define EVALUATION_MEMORY ((size_t)100 * 1024 * 1024)
+
+/* A buffer for a value that is being built. */
+typedef struct build_buffer {
+    struct build_buffer *next;
+    tansu_buffer bytes;
+} build_buffer;
+
+/*
+ * What expressions are evaluated with, for one document after the other. Zeroed, and then
+ * evaluation_init(), it is ready; evaluation_free() frees it. One thread uses it at a time.
+ */
+typedef struct evaluation {
+    arena memory; /* of the values; evaluation_reset() frees it */
+    doc_value variables[VARIABLES_MAX];
+    const collation *collation; /* NULL: strings compare by their bytes */
+    const deadline *deadline;   /* NULL: none */
+    tansu_error *error;
+    match_context match; /* of regular expressions, and of queries in expressions */
+    uint64_t steps;
+    uint64_t random; /* state of $rand */
+    uint8_t now[8];
+    build_buffer *free_buffers;
+    tansu_buffer collated[2];
+} evaluation;
+
+/* evaluation_init -- sets the variables that all expressions have: no document, and the time. */
+void evaluation_init(evaluation *ev, const collation *collation, const deadline *deadline,
+                     tansu_error *error);
+
+/* evaluation_free -- frees its memory. */
+void evaluation_free(evaluation *ev);
+
+/* evaluation_document -- frees the values of the document before, and sets the document: ROOT and
+ * CURRENT. */
+void evaluation_document(evaluation *ev, const uint8_t *doc, size_t size);
+
+/* expression_evaluate -- the value for the document; DOC_MISSING if there is none. It lives until
+ * evaluation_document(). Errors: INVALID_QUERY (context: the operator), TOO_LARGE, MEMORY, TIMEOUT,
+ * CANCELLED. */
+tansu_status expression_evaluate(evaluation *ev, const expression *e, doc_value *result);
+
+/* expression_is_true -- whether a value counts as true: all do but false, null, undefined, missing
+ * values and zeros. */
+bool expression_is_true(const doc_value *value);
+
+/* expression_compare -- the order of two values in expressions: value_compare(), but missing and
+ * undefined are before null; with the collation. False when memory is exhausted. */
+bool expression_compare(evaluation *ev, const doc_value *a, const doc_value *b, int *order);
+
+/* ---- Compiling ---- */
+
+/* A variable in scope. */
+typedef struct variable_name {
+    const char *name; /* not NUL-terminated */
+    size_t size;
+    uint32_t slot;
+} variable_name;
+
+/* What is compiled together: expressions of one stage, or of one query. */
+typedef struct expression_compiler {
+    arena *memory;              /* of the expressions, which keep what they were compiled from */
+    const collation *collation; /* NULL: strings compare by their bytes */
+    const deadline *deadline;
+    tansu_error *error;
+    regex **regexes; /* list for regex_free_all() */
+    variable_name variables[VARIABLES_MAX];
+    uint32_t variable_count; /* in scope */
+    uint32_t slot_count;     /* slots in use, with those of the system */
+    uint32_t depth;
+    bool redact;          /* $$DESCEND, $$PRUNE and $$KEEP are known */
+    bool reads_document;  /* $$ROOT, $$CURRENT, or a field was compiled */
+    evaluation *constant; /* for constant parts */
+} expression_compiler;
+
+/* expression_compiler_init -- without variables of the user. expression_compiler_free() frees what
+ * it needs besides `memory`. Errors: MEMORY. */
+tansu_status expression_compiler_init(expression_compiler *c, arena *memory, regex **regexes,
+                                      const collation *collation, const deadline *deadline,
+                                      tansu_error *error);
+void expression_compiler_free(expression_compiler *c);
+
+/* expression_compile -- compiles the expression that a BSON value is. The value is copied. Errors:
+ * INVALID_QUERY, UNSUPPORTED, MEMORY, TIMEOUT, CANCELLED. */
+tansu_status expression_compile(expression_compiler *c, const doc_value *value,
+                                const expression **result);
+
+/* expression_variable -- brings a variable into scope, and gives it a slot; the scope ends when the
+ * caller sets c->variable_count back. `name` is checked. Errors: INVALID_QUERY, MEMORY. */
+tansu_status expression_variable(expression_compiler *c, const char *name, size_t size,
+                                 uint32_t *slot);
+
+/* expression_constant -- the value of an expression that is constant; false if it is not. */
+bool expression_constant(const expression *e, doc_value *value);
+
+/* expression_field -- the text of the path if the expression is "$path" and nothing else; else
+ * NULL. It lives as long as the expression. */
+const char *expression_field(const expression *e);
+
+#endif

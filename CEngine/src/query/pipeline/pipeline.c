@@ -1,0 +1,417 @@
+/*
+ * query/pipeline/pipeline.c -- compiling a pipeline, and running it.
+ */
+#include "query/pipeline/pipeline_internal.h"
+
+#include "bson/number.h"
+#include "query/match/regex.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More stages are an error. */
+#define STAGES_MAX 1000
+/* Pipelines in stages of pipelines. */
+#define PIPELINE_DEPTH_MAX 20
+
+static const stage_kind *const kinds[] = {
+    &stage_match, &stage_project, &stage_add_fields,   &stage_set,          &stage_unset,
+    &stage_limit, &stage_skip,    &stage_replace_root, &stage_replace_with, &stage_documents,
+};
+
+/* ---- Errors ---- */
+
+/* prefix_error -- puts number and name of a stage before the context of an error. */
+static void prefix_error(const stage *s) {
+    char prefix[64];
+    if (!s->kind->name)
+        return;
+    snprintf(prefix, sizeof prefix, "%u.%s", (unsigned)(s - s->p->stages), s->kind->name);
+    error_prefix(s->p->error, prefix);
+}
+
+tansu_status stage_error(const stage *s, const char *part, const char *format, ...) {
+    char message[sizeof s->p->error->message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return error_set(s->p->error, TANSU_E_INVALID_QUERY, part, "%s", message);
+}
+
+/* ---- Compiling ---- */
+
+void *stage_alloc(stage *s, size_t size) {
+    void *memory = arena_alloc(&s->p->memory, size);
+    if (!memory)
+        error_memory(s->p->error);
+    return memory;
+}
+
+tansu_status stage_expression(stage *s, const char *part, const doc_value *value,
+                              const expression **result) {
+    tansu_status status = expression_compile(&s->p->compiler, value, result);
+    if (status != TANSU_OK && part)
+        error_prefix(s->p->error, part);
+    return status;
+}
+
+tansu_status stage_members(const stage *s, const doc_value *spec, const char *names,
+                           doc_value *values) {
+    doc_iter iter;
+    uint32_t count = 0;
+    for (const char *at = names; *at; at += strcspn(at, " "), at += strspn(at, " "))
+        values[count++] = (doc_value){NULL, 0, DOC_MISSING};
+    if (spec->type != DOC_DOCUMENT)
+        return stage_error(s, NULL, "Takes a document with the members: %s", names);
+    for (doc_iter_value(&iter, spec); doc_iter_next(&iter);) {
+        uint32_t i = 0;
+        const char *at = names;
+        for (; *at; at += strcspn(at, " "), at += strspn(at, " "), i++) {
+            if (strcspn(at, " !") == iter.key_size && memcmp(at, iter.key, iter.key_size) == 0)
+                break;
+        }
+        if (!*at || values[i].type != DOC_MISSING)
+            return stage_error(s, iter.key, "Member is %s; the members are: %s",
+                               *at ? "given twice" : "unknown", names);
+        values[i] = iter.value;
+    }
+    uint32_t i = 0;
+    for (const char *at = names; *at; at += strcspn(at, " "), at += strspn(at, " "), i++) {
+        size_t size = strcspn(at, " !");
+        if (at[size] == '!' && values[i].type == DOC_MISSING)
+            return stage_error(s, NULL, "Member \"%.*s\" is required", (int)size, at);
+    }
+    return TANSU_OK;
+}
+
+/* compile_stage -- {"$name": spec}. */
+static tansu_status compile_stage(pipeline *p, stage *s, const doc_value *value) {
+    doc_iter iter, rest;
+    s->p = p;
+    char number[16];
+    snprintf(number, sizeof number, "%u", (unsigned)(s - p->stages));
+    if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value) || !doc_iter_next(&iter) ||
+        (rest = iter, doc_iter_next(&rest)))
+        return error_set(p->error, TANSU_E_INVALID_QUERY, number,
+                         "A stage must be a document with one member, its name");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kinds[i]->name, iter.key) == 0)
+            s->kind = kinds[i];
+    }
+    if (!s->kind)
+        return error_set(p->error, TANSU_E_INVALID_QUERY, number, "There is no stage \"%.100s\"",
+                         iter.key);
+    bool first = (s->kind->place & 3) == STAGE_FIRST;
+    bool is_first = s == p->stages;
+    tansu_status status = TANSU_OK;
+    if (first != is_first && (first || !p->collection))
+        status = stage_error(s, NULL,
+                             first ? "Must be the first stage"
+                                   : "Needs a collection; only $documents can be first without");
+    if (status == TANSU_OK)
+        status = s->kind->compile(s, &iter.value);
+    if (status != TANSU_OK)
+        prefix_error(s);
+    return status;
+}
+
+/* compile_stages -- the stages of a BSON array. The source is before them. */
+static tansu_status compile_stages(pipeline *p, const doc_value *stages) {
+    doc_iter iter;
+    uint32_t count = 0;
+    for (doc_iter_value(&iter, stages); doc_iter_next(&iter);)
+        count++;
+    if (count > STAGES_MAX)
+        return error_set(p->error, TANSU_E_INVALID_QUERY, "pipeline",
+                         "Pipeline has %u stages; at most %d are allowed", (unsigned)count,
+                         STAGES_MAX);
+    if (count == 0 && !p->collection)
+        return error_set(p->error, TANSU_E_INVALID_QUERY, "pipeline",
+                         "Pipeline is empty; without a collection it begins with $documents");
+    p->stages = arena_alloc(&p->memory, (count + 1) * sizeof *p->stages);
+    if (!p->stages)
+        return error_memory(p->error);
+    doc_iter_value(&iter, stages);
+    for (; p->count < count && doc_iter_next(&iter); p->count++) {
+        stage *s = &p->stages[p->count];
+        tansu_status status = compile_stage(p, s, &iter.value);
+        if (status != TANSU_OK)
+            return status;
+        s->source = p->count != 0 ? s - 1 : NULL;
+        if (p->count + 1 < count && (s->kind->place & 3) == STAGE_LAST) {
+            status = stage_error(s, NULL, "Must be the last stage");
+            prefix_error(s);
+            return status;
+        }
+    }
+    /* The collection is read by a stage behind the others in memory, before them in order. */
+    stage *first = &p->stages[0];
+    if (count == 0 || (first->kind->place & 3) != STAGE_FIRST) {
+        stage *source = &p->stages[p->count];
+        *source = (stage){.kind = &stage_source, .p = p};
+        first->source = count != 0 ? source : NULL;
+        return source->kind->compile(source, NULL);
+    }
+    return TANSU_OK;
+}
+
+/* read_hints -- the hints of the whole pipeline. */
+static tansu_status read_hints(pipeline *p, const doc_value *hints) {
+    doc_iter iter;
+    for (doc_iter_value(&iter, hints); doc_iter_next(&iter);) {
+        int64_t number;
+        bool flag;
+        tansu_status status = TANSU_OK;
+        if (strcmp(iter.key, "$allowDiskUse") == 0 && doc_as_bool(&iter.value, &flag)) {
+            p->no_disk = !flag;
+        } else if (strcmp(iter.key, "$maxTimeMS") == 0 && doc_as_int64(&iter.value, &number) &&
+                   number >= 0 && number <= INT32_MAX) {
+            p->max_milliseconds = (uint64_t)number;
+        } else if (strcmp(iter.key, "$maxMemory") == 0 && doc_as_int64(&iter.value, &number) &&
+                   number > 0) {
+            p->max_memory = (size_t)number;
+        } else {
+            status = error_set(p->error, TANSU_E_INVALID_QUERY, iter.key,
+                               "Hint is unknown to a pipeline, or its value is of a wrong kind");
+        }
+        if (status != TANSU_OK) {
+            error_prefix(p->error, "hints");
+            return status;
+        }
+    }
+    return TANSU_OK;
+}
+
+/* keep -- validates a document of the caller and copies it. */
+static tansu_status keep(pipeline *p, pipeline_text text, uint8_t type, doc_value *result) {
+    static const uint8_t empty[5] = {5, 0, 0, 0, 0};
+    if (!text.data)
+        text = (pipeline_text){empty, sizeof empty};
+    tansu_status status = doc_check(text.data, text.size, DOC_CHECK_BSON, p->error);
+    if (status != TANSU_OK)
+        return status;
+    uint8_t *copy = arena_copy(&p->memory, text.data, text.size);
+    *result = (doc_value){copy, (uint32_t)text.size, type};
+    return copy ? TANSU_OK : error_memory(p->error);
+}
+
+tansu_status pipeline_compile(const char *collection, pipeline_text stages, pipeline_text hints,
+                              const interrupt *stop, pipeline **result, tansu_error *error) {
+    tansu_error own;
+    doc_value list;
+    pipeline *p = calloc(1, sizeof *p);
+    *result = NULL;
+    if (!p)
+        return error_memory(error);
+    p->error = error ? error : &own;
+    p->stop = stop;
+    p->memory.limit = QUERY_MEMORY;
+    tansu_status status = keep(p, stages, DOC_ARRAY, &list);
+    if (status == TANSU_OK)
+        status = keep(p, hints, DOC_DOCUMENT, &p->hints);
+    if (status == TANSU_OK)
+        status = read_hints(p, &p->hints);
+    if (status == TANSU_OK && collection) {
+        p->collection = arena_copy(&p->memory, collection, strlen(collection));
+        status = p->collection ? TANSU_OK : error_memory(error);
+    }
+    p->deadline = deadline_begin(stop, p->max_milliseconds);
+    if (status == TANSU_OK)
+        status = expression_compiler_init(&p->compiler, &p->memory, &p->regexes, p->collation,
+                                          &p->deadline, p->error);
+    if (status == TANSU_OK)
+        status = compile_stages(p, &list);
+    expression_compiler_free(&p->compiler);
+    if (status != TANSU_OK) {
+        pipeline_free(p);
+        return status;
+    }
+    *result = p;
+    return TANSU_OK;
+}
+
+void pipeline_free(pipeline *p) {
+    if (!p)
+        return;
+    pipeline_end_inner(p);
+    for (uint32_t i = 0; p->stages && i <= p->count; i++) {
+        stage *s = &p->stages[i];
+        if (s->kind && s->kind->free)
+            s->kind->free(s);
+        tansu_buffer_free(&s->out);
+    }
+    expression_compiler_free(&p->compiler);
+    regex_free_all(p->regexes);
+    arena_free(&p->memory);
+    free(p);
+}
+
+/* ---- Running ---- */
+
+/* last_stage -- the one whose documents are the result. */
+static stage *last_stage(pipeline *p) {
+    return &p->stages[p->count != 0 ? p->count - 1 : 0];
+}
+
+/* begin -- begins all stages. */
+static tansu_status begin(pipeline *p) {
+    p->begun = true;
+    for (uint32_t i = 0; i <= p->count; i++) {
+        /* The source, which is behind the others, first. */
+        stage *s = &p->stages[i == 0 ? p->count : i - 1];
+        if (!s->kind)
+            continue;
+        s->returned = 0;
+        tansu_status status = s->kind->begin ? s->kind->begin(s) : TANSU_OK;
+        if (status != TANSU_OK) {
+            prefix_error(s);
+            return status;
+        }
+    }
+    return TANSU_OK;
+}
+
+void pipeline_end_inner(pipeline *p) {
+    if (!p->begun)
+        return;
+    for (uint32_t i = 0; p->stages && i <= p->count; i++) {
+        stage *s = &p->stages[i];
+        if (s->kind && s->kind->end)
+            s->kind->end(s);
+    }
+    evaluation_free(&p->ev);
+    p->begun = false;
+}
+
+tansu_status pipeline_start(pipeline *p, const snapshot *snapshot, const read_context *rctx,
+                            tansu_error *error) {
+    tansu_error own;
+    p->error = error ? error : &own;
+    p->snapshot = snapshot;
+    p->rctx = *rctx;
+    p->deadline.interrupt = rctx->interrupt;
+    evaluation_init(&p->ev, p->collation, &p->deadline, p->error);
+    tansu_status status = begin(p);
+    p->error = NULL;
+    return status;
+}
+
+tansu_status pipeline_next(pipeline *p, tansu_document *document, tansu_error *error) {
+    tansu_error own;
+    doc_value doc;
+    p->error = p->ev.error = error ? error : &own;
+    tansu_status status = pipeline_next_inner(p, &doc);
+    if (status == TANSU_OK)
+        *document = (tansu_document){doc.data, doc.size};
+    return status;
+}
+
+tansu_status pipeline_next_inner(pipeline *p, doc_value *doc) {
+    stage *s = last_stage(p);
+    tansu_status status = s->kind->next(s, doc);
+    s->returned += status == TANSU_OK;
+    return status;
+}
+
+void pipeline_end_timeout(pipeline *p) {
+    p->deadline.milliseconds = 0;
+}
+
+tansu_status stage_show(stage *s, const writer *w, doc_value *doc) {
+    if (w->failed)
+        return error_memory(s->p->error);
+    if (s->out.size > TANSU_MAX_DOCUMENT_SIZE)
+        return error_set(s->p->error, TANSU_E_TOO_LARGE, s->kind->name,
+                         "A document that it makes exceeds %d MiB",
+                         TANSU_MAX_DOCUMENT_SIZE / (1024 * 1024));
+    *doc = (doc_value){s->out.data, (uint32_t)s->out.size, DOC_DOCUMENT};
+    return TANSU_OK;
+}
+
+tansu_status stage_step(stage *s) {
+    uint64_t before = s->p->ev.steps;
+    s->p->ev.steps += 64;
+    return (before ^ s->p->ev.steps) < 4096 ? TANSU_OK
+                                            : deadline_check(&s->p->deadline, s->p->error);
+}
+
+size_t pipeline_memory(const pipeline *p) {
+    return p->max_memory != 0 ? p->max_memory : p->rctx.group_memory;
+}
+
+external_sort *stage_sort(stage *s, size_t memory) {
+    const pipeline *p = s->p;
+    const external_sort_options options = {
+        .rctx = &p->rctx,
+        .deadline = &p->deadline,
+        .memory = memory,
+        .may_spill = !p->no_disk,
+        .refusal = {.context = s->kind->name,
+                    .what = "The stage",
+                    .limit = pipeline_memory(p),
+                    .advice = "let fewer documents reach it, by $match before it"}};
+    return external_sort_new(&options);
+}
+
+/* ---- Inner pipelines ---- */
+
+tansu_status pipeline_compile_inner(stage *s, const char *part, const char *collection,
+                                    const doc_value *stages, pipeline **result) {
+    pipeline *outer = s->p;
+    uint32_t depth = 0;
+    *result = NULL;
+    for (const pipeline *at = outer; at; at = at->outer)
+        depth++;
+    if (depth >= PIPELINE_DEPTH_MAX)
+        return stage_error(s, part, "Pipelines are nested more than %d deep", PIPELINE_DEPTH_MAX);
+    if (stages->type != DOC_ARRAY)
+        return stage_error(s, part, "Must be an array of stages");
+    pipeline *p = calloc(1, sizeof *p);
+    if (!p)
+        return error_memory(outer->error);
+    *p = (pipeline){.outer = outer,
+                    .collation = outer->collation,
+                    .max_memory = outer->max_memory,
+                    .no_disk = outer->no_disk,
+                    .stop = outer->stop,
+                    .deadline = outer->deadline,
+                    .error = outer->error};
+    p->memory.limit = QUERY_MEMORY;
+    tansu_status status = expression_compiler_init(&p->compiler, &p->memory, &p->regexes,
+                                                   p->collation, &outer->deadline, p->error);
+    p->compiler.variable_count = outer->compiler.variable_count;
+    p->compiler.slot_count = outer->compiler.slot_count;
+    memcpy(p->compiler.variables, outer->compiler.variables,
+           outer->compiler.variable_count * sizeof *p->compiler.variables);
+    if (status == TANSU_OK && collection) {
+        p->collection = arena_copy(&p->memory, collection, strlen(collection));
+        status = p->collection ? TANSU_OK : error_memory(p->error);
+    }
+    if (status == TANSU_OK)
+        status = compile_stages(p, stages);
+    expression_compiler_free(&p->compiler);
+    if (status != TANSU_OK) {
+        if (part)
+            error_prefix(outer->error, part);
+        pipeline_free(p);
+        return status;
+    }
+    *result = p;
+    return TANSU_OK;
+}
+
+tansu_status pipeline_begin_inner(pipeline *p, stage *s) {
+    pipeline *outer = s->p;
+    pipeline_end_inner(p);
+    p->snapshot = outer->snapshot;
+    p->rctx = outer->rctx;
+    p->deadline = outer->deadline;
+    p->error = outer->error;
+    evaluation_init(&p->ev, p->collation, &p->deadline, p->error);
+    memcpy(p->ev.variables + VARIABLE_NOW, outer->ev.variables + VARIABLE_NOW,
+           (VARIABLES_MAX - VARIABLE_NOW) * sizeof *p->ev.variables);
+    return begin(p);
+}

@@ -1,0 +1,189 @@
+/*
+ * query/pipeline/pipeline_internal.h -- what the files of this folder share: stages, and the
+ * pipeline that they are in.
+ *
+ *   pipeline.c         a list of stages to a pipeline; running it
+ *   stage_source.c     the collection that the first stage reads, and $documents
+ *   stage_*.c          the stages
+ *   computed_fields.c  the fields of $project, $addFields and $unset
+ *
+ * How to add a stage: write a stage_kind in a file stage_NAME.c, and name it in the table of
+ * pipeline.c.
+ */
+#ifndef TANSU_QUERY_PIPELINE_PIPELINE_INTERNAL_H
+#define TANSU_QUERY_PIPELINE_PIPELINE_INTERNAL_H
+
+#include "bson/writer.h"
+#include "query/exec/external_sort.h"
+#include "query/expression/expression.h"
+#include "query/parse/query_compile.h"
+#include "query/pipeline/pipeline.h"
+#include "util/arena.h"
+#include "util/error.h"
+
+typedef struct stage stage;
+
+/* Where a stage may stand. */
+enum stage_place {
+    STAGE_ANYWHERE,
+    STAGE_FIRST,           /* it makes documents itself */
+    STAGE_LAST,            /* it writes them */
+    STAGE_NOT_IN_FACET = 4 /* a bit beside these: not within $facet */
+};
+
+/* One kind of stage. The functions but `compile` and `next` may be NULL. */
+typedef struct stage_kind {
+    const char *name; /* "$match" */
+    int place;
+    /* Reads what stands after the name, and sets s->state, in the pipeline's arena. */
+    tansu_status (*compile)(stage *s, const doc_value *spec);
+    /* Makes the stage ready for a run; called again for each run of a part of $lookup. */
+    tansu_status (*begin)(stage *s);
+    /* The next document, which lives until the next call; TANSU_DONE at the end. */
+    tansu_status (*next)(stage *s, doc_value *doc);
+    /* Frees what a run has taken, so that another may begin; also after an error. */
+    void (*end)(stage *s);
+    /* Frees what is not in the arena. */
+    void (*free)(stage *s);
+} stage_kind;
+
+struct stage {
+    const stage_kind *kind;
+    pipeline *p;
+    stage *source; /* the stage before; NULL: none */
+    void *state;
+    tansu_buffer out; /* for the document that it shows */
+    uint64_t returned;
+};
+
+/* Of the stages of one pipeline, and of the parts of $lookup, $facet and so on. */
+struct pipeline {
+    pipeline *outer; /* of a part of a stage; or NULL */
+    arena memory;
+    regex *regexes;
+    const char *collection;       /* NULL: it begins with $documents */
+    expression_compiler compiler; /* while it is compiled */
+    const collation *collation;
+    size_t max_memory; /* of $maxMemory; 0: what the database gives groups */
+    bool no_disk;      /* $allowDiskUse is false */
+    uint64_t max_milliseconds;
+    doc_value hints; /* as given, or nothing */
+    stage *stages;
+    uint32_t count;
+    bool begun;
+
+    /* While running. */
+    const snapshot *snapshot;
+    read_context rctx;
+    const interrupt *stop;
+    deadline deadline;
+    tansu_error *error;
+    evaluation ev;    /* shared by the stages: its values do not outlive a call of another stage */
+    uint64_t spilled; /* bytes in temporary files */
+};
+
+/* ---- Compiling ---- */
+
+/* stage_error -- INVALID_QUERY at the stage and a part of it (NULL: none). */
+tansu_status stage_error(const stage *s, const char *part, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+/* stage_expression -- compiles an expression of the stage. Errors: as expression_compile(), with
+ * the stage and the part before the context. */
+tansu_status stage_expression(stage *s, const char *part, const doc_value *value,
+                              const expression **result);
+
+/* stage_members -- checks that `spec` is a document whose members are among `names`, "from! let
+ * pipeline": those with ! must be there, and none twice. values[i] is the value of the i-th, or
+ * missing. Errors: INVALID_QUERY. */
+tansu_status stage_members(const stage *s, const doc_value *spec, const char *names,
+                           doc_value *values);
+
+/* stage_alloc -- zeroed memory that lives as long as the pipeline, for s->state and the like; NULL
+ * with the error set when it is exhausted. */
+void *stage_alloc(stage *s, size_t size);
+
+/* pipeline_compile_inner -- the pipeline of a part of a stage, which sees the variables that are in
+ * scope. `stages` is a value of type array. Errors: as pipeline_compile(). */
+tansu_status pipeline_compile_inner(stage *s, const char *part, const char *collection,
+                                    const doc_value *stages, pipeline **result);
+
+/* ---- Running ---- */
+
+/* stage_next -- the next document of the stage before. */
+static inline tansu_status stage_next(stage *s, doc_value *doc) {
+    stage *source = s->source;
+    tansu_status status = source->kind->next(source, doc);
+    source->returned += status == TANSU_OK;
+    return status;
+}
+
+/* stage_evaluate -- the value of an expression for a document. It lives until the next evaluation
+ * for another document. */
+static inline tansu_status stage_evaluate(stage *s, const expression *e, const doc_value *doc,
+                                          doc_value *result) {
+    evaluation_document(&s->p->ev, doc->data, doc->size);
+    return expression_evaluate(&s->p->ev, e, result);
+}
+
+/* stage_show -- the document in s->out becomes *doc. Errors: TOO_LARGE (beyond what an array of
+ * documents may have), MEMORY. `w` wrote it. */
+tansu_status stage_show(stage *s, const writer *w, doc_value *doc);
+
+/* stage_step -- to be called for each document of a loop that does not ask the stage before.
+ * Errors: those of the deadline. */
+tansu_status stage_step(stage *s);
+
+/* pipeline_memory -- bytes that one stage may have before it spills. */
+size_t pipeline_memory(const pipeline *p);
+
+/* stage_sort -- an external sort for a stage, with a share of its memory. NULL when memory is
+ * exhausted. */
+external_sort *stage_sort(stage *s, size_t memory);
+
+/* pipeline_begin_inner -- begins a run of an inner pipeline, whose first stage reads its collection,
+ * or `input` (NULL: none). The variables of the outer one have their present values. */
+tansu_status pipeline_begin_inner(pipeline *p, stage *s);
+
+/* pipeline_next_inner -- its next document. */
+tansu_status pipeline_next_inner(pipeline *p, doc_value *doc);
+
+/* pipeline_end_inner -- ends the run. */
+void pipeline_end_inner(pipeline *p);
+
+/* ---- computed_fields.c ---- */
+
+/* The fields of $project, $addFields or $unset. */
+typedef struct computed_fields computed_fields;
+
+enum computed_kind {
+    COMPUTE_PROJECT, /* those named, or all but those named */
+    COMPUTE_ADD,     /* all, with those named */
+};
+
+/* computed_fields_compile -- reads the document. Errors: INVALID_QUERY, MEMORY. */
+tansu_status computed_fields_compile(stage *s, const doc_value *spec, enum computed_kind kind,
+                                     computed_fields **result);
+
+/* computed_fields_exclude -- all but the paths of a string, or of an array of strings. */
+tansu_status computed_fields_exclude(stage *s, const doc_value *paths, computed_fields **result);
+
+/* computed_fields_apply -- writes the document. Errors: those of an evaluation. */
+tansu_status computed_fields_apply(stage *s, const computed_fields *f, const doc_value *doc,
+                                   writer *w);
+
+/* ---- The stages ---- */
+
+extern const stage_kind stage_source; /* of the collection; it has no name */
+extern const stage_kind stage_documents;
+extern const stage_kind stage_match;
+extern const stage_kind stage_limit;
+extern const stage_kind stage_skip;
+extern const stage_kind stage_project;
+extern const stage_kind stage_add_fields;
+extern const stage_kind stage_set;
+extern const stage_kind stage_unset;
+extern const stage_kind stage_replace_root;
+extern const stage_kind stage_replace_with;
+
+#endif

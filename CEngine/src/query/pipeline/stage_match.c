@@ -1,0 +1,103 @@
+/*
+ * query/pipeline/stage_match.c -- $match, $limit and $skip.
+ */
+#include "query/pipeline/pipeline_internal.h"
+
+#include "bson/number.h"
+#include "query/parse/parsed_query.h"
+
+/* ---- $match ---- */
+
+typedef struct match_state {
+    query *query;
+    match_context context;
+} match_state;
+
+static tansu_status match_compile(stage *s, const doc_value *spec) {
+    match_state *state = s->state = stage_alloc(s, sizeof *state);
+    if (!state)
+        return TANSU_E_MEMORY;
+    if (spec->type != DOC_DOCUMENT)
+        return stage_error(s, NULL, "Takes a document, the query");
+    return query_compile_alone(spec->data, spec->size, &state->query, s->p->error);
+}
+
+static tansu_status match_next(stage *s, doc_value *doc) {
+    match_state *state = s->state;
+    state->context.deadline = &s->p->deadline;
+    for (;;) {
+        tansu_status status = stage_next(s, doc);
+        if (status != TANSU_OK)
+            return status;
+        bool matches = query_matches(state->query, &state->context, doc->data, doc->size);
+        status = match_context_status(&state->context, s->p->error);
+        if (status != TANSU_OK || matches)
+            return status;
+    }
+}
+
+static void match_free(stage *s) {
+    match_state *state = s->state;
+    if (!state)
+        return;
+    match_context_free(&state->context);
+    query_free(state->query);
+}
+
+const stage_kind stage_match = {
+    .name = "$match", .compile = match_compile, .next = match_next, .free = match_free};
+
+/* ---- $limit, $skip ---- */
+
+typedef struct window_state {
+    uint64_t given;
+    uint64_t left;
+} window_state;
+
+/* window_compile -- a whole number, at least `min`. */
+static tansu_status window_compile(stage *s, const doc_value *spec, int64_t min) {
+    int64_t number;
+    window_state *state = s->state = stage_alloc(s, sizeof *state);
+    if (!state)
+        return TANSU_E_MEMORY;
+    if (!doc_as_int64(spec, &number) || number < min)
+        return stage_error(s, NULL, "Takes a whole number, %d or greater", (int)min);
+    state->given = (uint64_t)number;
+    return TANSU_OK;
+}
+
+static tansu_status limit_compile(stage *s, const doc_value *spec) {
+    return window_compile(s, spec, 1);
+}
+
+static tansu_status skip_compile(stage *s, const doc_value *spec) {
+    return window_compile(s, spec, 0);
+}
+
+static tansu_status window_begin(stage *s) {
+    window_state *state = s->state;
+    state->left = state->given;
+    return TANSU_OK;
+}
+
+static tansu_status limit_next(stage *s, doc_value *doc) {
+    window_state *state = s->state;
+    if (state->left == 0)
+        return TANSU_DONE;
+    state->left--;
+    return stage_next(s, doc);
+}
+
+static tansu_status skip_next(stage *s, doc_value *doc) {
+    window_state *state = s->state;
+    tansu_status status = stage_next(s, doc);
+    for (; status == TANSU_OK && state->left != 0; state->left--)
+        status = stage_next(s, doc);
+    return status;
+}
+
+const stage_kind stage_limit = {
+    .name = "$limit", .compile = limit_compile, .begin = window_begin, .next = limit_next};
+
+const stage_kind stage_skip = {
+    .name = "$skip", .compile = skip_compile, .begin = window_begin, .next = skip_next};
