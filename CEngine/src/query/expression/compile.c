@@ -28,7 +28,8 @@ tansu_status expression_compiler_init(expression_compiler *c, arena *memory, reg
                                .collation = collation,
                                .deadline = deadline,
                                .error = error,
-                               .slot_count = VARIABLE_USER};
+                               .slot_count = VARIABLE_USER,
+                               .lowest_slot = VARIABLES_MAX};
     c->constant = calloc(1, sizeof *c->constant);
     if (!c->constant)
         return error_memory(error);
@@ -381,6 +382,8 @@ static tansu_status compile_variable(expression_compiler *c, const char *text, s
     e->slot = slot;
     e->constant = constant;
     c->reads_document = c->reads_document || slot == VARIABLE_ROOT || slot == VARIABLE_CURRENT;
+    if (slot >= VARIABLE_USER && slot < c->lowest_slot)
+        c->lowest_slot = slot;
     if (!dot)
         return TANSU_OK;
     const field_path *path;

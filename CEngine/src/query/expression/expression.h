@@ -103,6 +103,7 @@ typedef struct expression_compiler {
     variable_name variables[VARIABLES_MAX];
     uint32_t variable_count; /* in scope */
     uint32_t slot_count;     /* slots in use, with those of the system */
+    uint32_t lowest_slot;    /* of the user's variables that were read; VARIABLES_MAX: none */
     uint32_t depth;
     bool redact;          /* $$DESCEND, $$PRUNE and $$KEEP are known */
     bool reads_document;  /* $$ROOT, $$CURRENT, or a field was compiled */

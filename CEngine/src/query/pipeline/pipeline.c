@@ -17,8 +17,9 @@
 #define PIPELINE_DEPTH_MAX 20
 
 static const stage_kind *const kinds[] = {
-    &stage_match, &stage_project, &stage_add_fields,   &stage_set,          &stage_unset,
-    &stage_limit, &stage_skip,    &stage_replace_root, &stage_replace_with, &stage_documents,
+    &stage_add_fields,   &stage_documents, &stage_facet,   &stage_graph_lookup, &stage_limit,
+    &stage_lookup,       &stage_match,     &stage_project, &stage_redact,       &stage_replace_root,
+    &stage_replace_with, &stage_set,       &stage_skip,    &stage_union_with,   &stage_unset,
 };
 
 /* ---- Errors ---- */
@@ -107,10 +108,13 @@ static tansu_status compile_stage(pipeline *p, stage *s, const doc_value *value)
     bool first = (s->kind->place & 3) == STAGE_FIRST;
     bool is_first = s == p->stages;
     tansu_status status = TANSU_OK;
-    if (first != is_first && (first || !p->collection))
-        status = stage_error(s, NULL,
-                             first ? "Must be the first stage"
-                                   : "Needs a collection; only $documents can be first without");
+    if (first && (!is_first || p->collection || p->inner != INNER_COLLECTION))
+        status = stage_error(s, NULL, "Must be the first stage of a pipeline without a collection");
+    else if (!first && is_first && !p->collection && p->inner == INNER_COLLECTION)
+        status =
+            stage_error(s, NULL, "Needs a collection; without one the first stage is $documents");
+    if (status == TANSU_OK && p->inner == INNER_FACET && (s->kind->place & STAGE_NOT_IN_FACET))
+        status = stage_error(s, NULL, "Is not allowed within $facet");
     if (status == TANSU_OK)
         status = s->kind->compile(s, &iter.value);
     if (status != TANSU_OK)
@@ -128,7 +132,7 @@ static tansu_status compile_stages(pipeline *p, const doc_value *stages) {
         return error_set(p->error, TANSU_E_INVALID_QUERY, "pipeline",
                          "Pipeline has %u stages; at most %d are allowed", (unsigned)count,
                          STAGES_MAX);
-    if (count == 0 && !p->collection)
+    if (count == 0 && !p->collection && p->inner == INNER_COLLECTION)
         return error_set(p->error, TANSU_E_INVALID_QUERY, "pipeline",
                          "Pipeline is empty; without a collection it begins with $documents");
     p->stages = arena_alloc(&p->memory, (count + 1) * sizeof *p->stages);
@@ -359,7 +363,10 @@ external_sort *stage_sort(stage *s, size_t memory) {
 /* ---- Inner pipelines ---- */
 
 tansu_status pipeline_compile_inner(stage *s, const char *part, const char *collection,
-                                    const doc_value *stages, pipeline **result) {
+                                    enum inner_source inner, const doc_value *stages,
+                                    pipeline **result) {
+    static const uint8_t empty[5] = {5, 0, 0, 0, 0};
+    static const doc_value no_stages = {empty, sizeof empty, DOC_ARRAY};
     pipeline *outer = s->p;
     uint32_t depth = 0;
     *result = NULL;
@@ -367,6 +374,8 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
         depth++;
     if (depth >= PIPELINE_DEPTH_MAX)
         return stage_error(s, part, "Pipelines are nested more than %d deep", PIPELINE_DEPTH_MAX);
+    if (stages->type == DOC_MISSING)
+        stages = &no_stages;
     if (stages->type != DOC_ARRAY)
         return stage_error(s, part, "Must be an array of stages");
     pipeline *p = calloc(1, sizeof *p);
@@ -377,6 +386,7 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
                     .max_memory = outer->max_memory,
                     .no_disk = outer->no_disk,
                     .stop = outer->stop,
+                    .inner = inner,
                     .deadline = outer->deadline,
                     .error = outer->error};
     p->memory.limit = QUERY_MEMORY;
@@ -392,6 +402,8 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
     }
     if (status == TANSU_OK)
         status = compile_stages(p, stages);
+    if (p->compiler.lowest_slot < outer->compiler.lowest_slot)
+        outer->compiler.lowest_slot = p->compiler.lowest_slot;
     expression_compiler_free(&p->compiler);
     if (status != TANSU_OK) {
         if (part)

@@ -6,6 +6,7 @@
  *   stage_source.c     the collection that the first stage reads, and $documents
  *   stage_*.c          the stages
  *   computed_fields.c  the fields of $project, $addFields and $unset
+ *   document_list.c    documents that a stage keeps
  *
  * How to add a stage: write a stage_kind in a file stage_NAME.c, and name it in the table of
  * pipeline.c.
@@ -56,6 +57,13 @@ struct stage {
     uint64_t returned;
 };
 
+/* Where the documents of a part come from. */
+enum inner_source {
+    INNER_COLLECTION, /* or $documents */
+    INNER_FED,        /* p->feed gives them */
+    INNER_FACET       /* likewise; some stages are not allowed */
+};
+
 /* Of the stages of one pipeline, and of the parts of $lookup, $facet and so on. */
 struct pipeline {
     pipeline *outer; /* of a part of a stage; or NULL */
@@ -68,6 +76,11 @@ struct pipeline {
     bool no_disk;      /* $allowDiskUse is false */
     uint64_t max_milliseconds;
     doc_value hints; /* as given, or nothing */
+    /* Instead of a collection: where the documents come from (document_list.h). */
+    enum inner_source inner;
+    tansu_status (*feed)(void *context, doc_value *doc);
+    void *feed_context;
+    const tansu_buffer *selector; /* of a part: what it selects of its collection; NULL: all */
     stage *stages;
     uint32_t count;
     bool begun;
@@ -104,9 +117,11 @@ tansu_status stage_members(const stage *s, const doc_value *spec, const char *na
 void *stage_alloc(stage *s, size_t size);
 
 /* pipeline_compile_inner -- the pipeline of a part of a stage, which sees the variables that are in
- * scope. `stages` is a value of type array. Errors: as pipeline_compile(). */
+ * scope. `stages` is a value of type array, or missing: no stages. `collection` NULL: it begins with
+ * $documents, or is fed. Errors: as pipeline_compile(). */
 tansu_status pipeline_compile_inner(stage *s, const char *part, const char *collection,
-                                    const doc_value *stages, pipeline **result);
+                                    enum inner_source inner, const doc_value *stages,
+                                    pipeline **result);
 
 /* ---- Running ---- */
 
@@ -141,8 +156,8 @@ size_t pipeline_memory(const pipeline *p);
  * exhausted. */
 external_sort *stage_sort(stage *s, size_t memory);
 
-/* pipeline_begin_inner -- begins a run of an inner pipeline, whose first stage reads its collection,
- * or `input` (NULL: none). The variables of the outer one have their present values. */
+/* pipeline_begin_inner -- begins a run of an inner pipeline, and ends the one before. The variables
+ * of the outer one have their present values. */
 tansu_status pipeline_begin_inner(pipeline *p, stage *s);
 
 /* pipeline_next_inner -- its next document. */
@@ -172,6 +187,11 @@ tansu_status computed_fields_exclude(stage *s, const doc_value *paths, computed_
 tansu_status computed_fields_apply(stage *s, const computed_fields *f, const doc_value *doc,
                                    writer *w);
 
+/* joined_field_compile -- the field "as" of $lookup and $graphLookup: computed_fields_apply() sets
+ * it to the variable in *slot. It is in scope until the caller sets it back. */
+tansu_status joined_field_compile(stage *s, const doc_value *as, uint32_t *slot,
+                                  computed_fields **fields);
+
 /* ---- The stages ---- */
 
 extern const stage_kind stage_source; /* of the collection; it has no name */
@@ -185,5 +205,10 @@ extern const stage_kind stage_set;
 extern const stage_kind stage_unset;
 extern const stage_kind stage_replace_root;
 extern const stage_kind stage_replace_with;
+extern const stage_kind stage_lookup;
+extern const stage_kind stage_graph_lookup;
+extern const stage_kind stage_union_with;
+extern const stage_kind stage_facet;
+extern const stage_kind stage_redact;
 
 #endif

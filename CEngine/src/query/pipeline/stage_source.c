@@ -27,6 +27,10 @@ static tansu_status source_begin(stage *s) {
     source_state *state = s->state;
     pipeline *p = s->p;
     const collection_state *collection;
+    if (p->inner != INNER_COLLECTION)
+        return TANSU_OK;
+    if (p->selector && !buffer_set(&state->selector, p->selector->data, p->selector->size))
+        return error_memory(p->error);
     tansu_status status =
         query_compile(state->selector.data, state->selector.size, state->hints.data,
                       state->hints.size, p->rctx.interrupt, &state->query, p->error);
@@ -44,6 +48,8 @@ static tansu_status source_next(stage *s, doc_value *doc) {
     source_state *state = s->state;
     tansu_document document;
     tansu_status status = deadline_check(&s->p->deadline, s->p->error);
+    if (status == TANSU_OK && s->p->inner != INNER_COLLECTION)
+        return s->p->feed(s->p->feed_context, doc);
     if (status == TANSU_OK)
         status = query_next(state->run, &document, s->p->error);
     if (status == TANSU_OK)
