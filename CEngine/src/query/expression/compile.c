@@ -44,6 +44,14 @@ void expression_compiler_free(expression_compiler *c) {
     c->constant = NULL;
 }
 
+void expression_scope(expression_compiler *c, const expression_compiler *outer) {
+    if (!outer)
+        return;
+    c->variable_count = outer->variable_count;
+    c->slot_count = outer->slot_count;
+    memcpy(c->variables, outer->variables, outer->variable_count * sizeof *c->variables);
+}
+
 /* ---- Operators ---- */
 
 const operator_info *find_operator(const char *name) {
@@ -489,4 +497,80 @@ tansu_status expression_compile(expression_compiler *c, const doc_value *value,
     doc_value copy = *value;
     copy.data = arena_copy(c->memory, value->data, value->size);
     return copy.data ? compile(c, &copy, result) : error_memory(c->error);
+}
+
+/* ---- As a condition of a query ---- */
+
+/* free_context -- of a match context. */
+static void free_context(void *context) {
+    expression_context *x = context;
+    evaluation_free(&x->own);
+    free(x);
+}
+
+/* context_of -- what a match context evaluates with; NULL when memory is exhausted. */
+static expression_context *context_of(match_context *c) {
+    expression_context *x = c->evaluation;
+    if (x)
+        return x;
+    x = calloc(1, sizeof *x);
+    if (!x)
+        return NULL;
+    evaluation_init(&x->own, NULL, c->deadline, &x->error);
+    x->ev = &x->own;
+    c->evaluation = x;
+    c->evaluation_free = free_context;
+    return x;
+}
+
+/* test_holds -- of an expression_test. */
+static bool test_holds(const document_test *test, match_context *c, const uint8_t *doc,
+                       size_t size) {
+    const expression_test *t = (const expression_test *)(const void *)test;
+    expression_context *x = context_of(c);
+    doc_value value;
+    if (!x)
+        return match_fail(c, TANSU_E_MEMORY, NULL, NULL);
+    evaluation *ev = x->ev;
+    tansu_error *error = ev->error;
+    ev->error = &x->error;
+    ev->deadline = c->deadline;
+    ev->collation = t->collation;
+    evaluation_document(ev, doc, size);
+    tansu_status status = expression_evaluate(ev, t->expression, &value);
+    ev->error = error;
+    if (status == TANSU_OK)
+        return expression_is_true(&value);
+    return match_fail(c, status, x->error.context,
+                      status == TANSU_E_MEMORY ? NULL : x->error.message);
+}
+
+tansu_status expression_test_new(expression_compiler *c, const doc_value *value,
+                                 const expression_test **result) {
+    expression_test *t = arena_alloc(c->memory, sizeof *t);
+    if (!t)
+        return error_memory(c->error);
+    *t = (expression_test){.test = {.holds = test_holds}, .collation = c->collation};
+    *result = t;
+    return expression_compile(c, value, &t->expression);
+}
+
+bool expression_equality(const expression *e, uint32_t number, const char **path,
+                         doc_value *constant) {
+    *path = NULL;
+    bool all = e->op && strcmp(e->op->name, "$and") == 0;
+    if (number >= (all ? e->count : 1))
+        return false;
+    if (all)
+        e = e->args[number];
+    if (!e->op || strcmp(e->op->name, "$eq") != 0)
+        return true;
+    for (uint32_t i = 0; i < 2 && !*path; i++) {
+        const char *text = expression_field(e->args[i]);
+        bool value = text && expression_constant(e->args[1 - i], constant);
+        if (value && constant->type != DOC_ARRAY && constant->type != DOC_MISSING &&
+            constant->type != DOC_UNDEFINED && constant->type != DOC_REGEX)
+            *path = text;
+    }
+    return true;
 }

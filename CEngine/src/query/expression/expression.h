@@ -117,6 +117,9 @@ tansu_status expression_compiler_init(expression_compiler *c, arena *memory, reg
                                       tansu_error *error);
 void expression_compiler_free(expression_compiler *c);
 
+/* expression_scope -- brings the variables of another compiler into scope, which may be NULL. */
+void expression_scope(expression_compiler *c, const expression_compiler *outer);
+
 /* expression_compile -- compiles the expression that a BSON value is. The value is copied. Errors:
  * INVALID_QUERY, UNSUPPORTED, MEMORY, TIMEOUT, CANCELLED. */
 tansu_status expression_compile(expression_compiler *c, const doc_value *value,
@@ -129,6 +132,34 @@ tansu_status expression_variable(expression_compiler *c, const char *name, size_
 
 /* expression_constant -- the value of an expression that is constant; false if it is not. */
 bool expression_constant(const expression *e, doc_value *value);
+
+/* ---- As a condition of a query ---- */
+
+/* {"$expr": expression}. */
+typedef struct expression_test {
+    document_test test;
+    const expression *expression;
+    const collation *collation;
+} expression_test;
+
+/* What it is evaluated with: match_context.evaluation. */
+typedef struct expression_context {
+    evaluation *ev; /* with the variables that are in scope */
+    tansu_error error;
+    evaluation own; /* unless somebody else's is used */
+} expression_context;
+
+/* expression_test_new -- compiles one, in the memory of the compiler. Errors: as
+ * expression_compile(). */
+tansu_status expression_test_new(expression_compiler *c, const doc_value *value,
+                                 const expression_test **result);
+
+/* expression_equality -- a condition that the expression implies, of those that the operands of an
+ * $and are, or that it is itself: where it is true, a field equals a constant other than an array.
+ * The text of its path, and the constant; or NULL. `number` is the number of the operand; false with
+ * *path NULL when there are no more. */
+bool expression_equality(const expression *e, uint32_t number, const char **path,
+                         doc_value *constant);
 
 /* expression_field -- the text of the path if the expression is "$path" and nothing else; else
  * NULL. It lives as long as the expression. */

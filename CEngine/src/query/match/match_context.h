@@ -25,9 +25,18 @@ typedef struct match_context {
     /* Zeroed memory of a caller that asks about many documents, all with one matcher; or NULL. Its
      * owner is the first conjunction that looks for one path in them. */
     trail *trail;
+    void *evaluation; /* of document tests; owned, if there is a function that frees it */
+    void (*evaluation_free)(void *evaluation);
     tansu_buffer error_context; /* path and operator, with a NUL; or empty */
     const char *message;        /* of the error; NULL: exhausted memory */
 } match_context;
+
+/* A test of a whole document that is made of a higher part, such as $expr. It is the beginning of a
+ * larger struct. */
+struct document_test {
+    /* Whether the test holds. Errors go to the context, which is never NULL. */
+    bool (*holds)(const struct document_test *t, match_context *c, const uint8_t *doc, size_t size);
+};
 
 /* match_context_free -- frees its memory and zeroes it. */
 void match_context_free(match_context *c);

@@ -307,6 +307,8 @@ void match_context_free(match_context *c) {
     buffer_free(&c->marks);
     buffer_free(&c->error_context);
     regex_memory_free(c->regex);
+    if (c->evaluation_free)
+        c->evaluation_free(c->evaluation);
     memset(c, 0, sizeof *c);
 }
 

@@ -258,6 +258,8 @@ static bool holds_named(const test *t, match_context *c, const uint8_t *data, si
 
 /* holds_anywhere -- evaluates a test of a wildcard path. */
 static bool holds_anywhere(const test *t, match_context *c, const uint8_t *doc, size_t size) {
+    if (t->wild == WILD_DOCUMENT)
+        return t->document->holds(t->document, c, doc, size);
     if (t->wild == WILD_NAMED)
         return holds_named(t, c, doc, size, false, 0);
     doc_iter iter;

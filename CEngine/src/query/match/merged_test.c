@@ -51,6 +51,8 @@ static enum merge_kind merge_kind_of_any(const test *t) {
 /* merge_kind_of -- for one test. */
 static enum merge_kind merge_kind_of(const merged_test *g) {
     const test *t = g->test;
+    if (t->op == TEST_DOCUMENT)
+        return MERGE_NOT;
     if (g->inverted)
         return merge_kind_of_any(t);
     if (t->wild != WILD_NONE || t->other_kinds)

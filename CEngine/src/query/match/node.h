@@ -31,7 +31,8 @@ enum test_op {
     TEST_ELEMENT,      /* an element of the array satisfies `condition` */
     TEST_ALL_ELEMENTS, /* all elements satisfy it, and there is at least one */
     TEST_KEY,          /* a key of the document, as a string, satisfies it */
-    TEST_RANGES        /* in one of `ranges`; made of others by merging (merged_test.h) */
+    TEST_RANGES,       /* in one of `ranges`; made of others by merging (merged_test.h) */
+    TEST_DOCUMENT      /* `document` holds of the whole document */
 };
 
 /* Wildcard paths. */
@@ -39,7 +40,8 @@ enum wild {
     WILD_NONE,
     WILD_FIELDS,   /* "*" */
     WILD_ANYWHERE, /* "**" */
-    WILD_NAMED     /* "**.name": the second part of the path is the name */
+    WILD_NAMED,    /* "**.name": the second part of the path is the name */
+    WILD_DOCUMENT  /* no path: a TEST_DOCUMENT */
 };
 
 typedef struct collation collation;
@@ -48,6 +50,7 @@ typedef struct bit_test bit_test;
 typedef struct subcondition subcondition;
 typedef struct range_set range_set;
 typedef struct string_search string_search;
+typedef struct document_test document_test;
 
 /* One test of one path. Operands point into the query's own copy of the selector. */
 typedef struct test {
@@ -78,6 +81,7 @@ typedef struct test {
     const regex *regex;          /* REGEX */
     const subcondition *condition; /* ELEMENT ALL_ELEMENTS KEY */
     const uint32_t *types;         /* TYPE: a bit for each type byte, 8 words */
+    const document_test *document; /* DOCUMENT */
     const char *context;           /* REGEX: path and operator, for errors while it runs */
 } test;
 

@@ -4,6 +4,7 @@
 #ifndef TANSU_QUERY_PARSE_PARSED_QUERY_H
 #define TANSU_QUERY_PARSE_PARSED_QUERY_H
 
+#include "query/expression/expression.h"
 #include "query/match/matcher.h"
 #include "query/parse/hints.h"
 
@@ -20,6 +21,7 @@ struct query {
     uint32_t nodes;    /* created so far */
     path_link *paths;
     regex *regexes;
+    expression_compiler *scope;      /* with the variables of $expr; NULL: none */
     struct query *outer;             /* of a subquery: the query that it is part of */
     struct subquery *subqueries;     /* in the order of the selector (subquery_spec.h) */
     struct subquery *last_subquery;  /* NULL: none */

@@ -145,6 +145,18 @@ tansu_status query_compile_alone(const uint8_t *selector, size_t size, query **r
     return compile_new(q, selector, size, NULL, 0, NULL, result, error);
 }
 
+tansu_status query_compile_in(expression_compiler *scope, const uint8_t *selector, size_t size,
+                              query **result, tansu_error *error) {
+    query *q = zeroed_alloc(sizeof *q);
+    if (!q)
+        return error_memory(error);
+    q->scope = scope;
+    tansu_status status = compile_new(q, selector, size, NULL, 0, NULL, result, error);
+    if (status == TANSU_OK)
+        (*result)->scope = NULL;
+    return status;
+}
+
 tansu_status query_compile_inner(query *outer, const doc_value *selector, const tansu_buffer *hints,
                                  query **result, tansu_error *error) {
     query *q = zeroed_alloc(sizeof *q);

@@ -280,6 +280,65 @@ tansu_status parse_branches(parser *p, node *parent, const char *name, const doc
     return status;
 }
 
+/* add_equality -- a test that an expression implies, {path: constant}, for the planner. Paths that
+ * mean something else in a query have none. */
+static tansu_status add_equality(parser *p, node *parent, const char *path,
+                                 const doc_value *constant) {
+    const doc_iter field = {.key = path, .key_size = (uint32_t)strlen(path)};
+    path_text before = p->path;
+    bool number = path[0] >= '0' && path[0] <= '9';
+    for (const char *at = path; *at != '\0' && !number; at++)
+        number = at[0] == '\\' || at[0] == '*' || (at[0] == '.' && at[1] >= '0' && at[1] <= '9');
+    if (number)
+        return TANSU_OK;
+    if (!path_push(p, &field))
+        return error_memory(p->error);
+    tansu_status status = parse_eq(p, parent, "", constant);
+    path_pop(p, before);
+    return status;
+}
+
+/* read_expression -- $expr, and the equalities that it implies. */
+static tansu_status read_expression(parser *p, node *parent, const doc_value *operand) {
+    query *q = p->q;
+    expression_compiler c;
+    const expression_test *compiled = NULL;
+    const char *path;
+    doc_value constant;
+    node *all;
+    test *t;
+    if (!at_top(p))
+        return parse_bad(p, "$expr", "Operator is allowed only at the top level of a query");
+    tansu_status status =
+        expression_compiler_init(&c, &q->memory, &q->regexes, p->collation, &q->deadline, p->error);
+    if (status == TANSU_OK) {
+        expression_scope(&c, q->scope);
+        status = expression_test_new(&c, operand, &compiled);
+        if (q->scope && c.lowest_slot < q->scope->lowest_slot)
+            q->scope->lowest_slot = c.lowest_slot;
+    }
+    expression_compiler_free(&c);
+    if (status == TANSU_E_INVALID_QUERY)
+        error_prefix(p->error, "$expr");
+    if (status == TANSU_OK)
+        status = parse_add(p, parent, NODE_AND, &all);
+    if (status == TANSU_OK) {
+        bool self = p->self;
+        p->self = true; /* it has no path */
+        p->wild = WILD_DOCUMENT;
+        status = parse_add_test(p, all, TEST_DOCUMENT, "$expr", &t);
+        p->wild = WILD_NONE;
+        p->self = self;
+    }
+    if (status != TANSU_OK)
+        return status;
+    t->document = &compiled->test;
+    for (uint32_t i = 0;
+         status == TANSU_OK && expression_equality(compiled->expression, i, &path, &constant); i++)
+        status = path ? add_equality(p, all, path, &constant) : TANSU_OK;
+    return status;
+}
+
 /* read_logic -- an operator at the top level of a selector. */
 static tansu_status read_logic(parser *p, node *parent, const char *name,
                                const doc_value *operand) {
@@ -302,6 +361,8 @@ static tansu_status read_logic(parser *p, node *parent, const char *name,
         parse_leave(p, &place);
         return status;
     }
+    if (strcmp(name, "$expr") == 0)
+        return read_expression(p, parent, operand);
     /* For those who read the query. */
     if (strcmp(name, "$comment") == 0)
         return TANSU_OK;

@@ -392,10 +392,7 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
     p->memory.limit = QUERY_MEMORY;
     tansu_status status = expression_compiler_init(&p->compiler, &p->memory, &p->regexes,
                                                    p->collation, &outer->deadline, p->error);
-    p->compiler.variable_count = outer->compiler.variable_count;
-    p->compiler.slot_count = outer->compiler.slot_count;
-    memcpy(p->compiler.variables, outer->compiler.variables,
-           outer->compiler.variable_count * sizeof *p->compiler.variables);
+    expression_scope(&p->compiler, &outer->compiler);
     if (status == TANSU_OK && collection) {
         p->collection = arena_copy(&p->memory, collection, strlen(collection));
         status = p->collection ? TANSU_OK : error_memory(p->error);

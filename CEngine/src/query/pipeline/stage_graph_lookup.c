@@ -15,8 +15,7 @@ typedef struct graph_state {
     path connect_from;
     int64_t max_depth; /* -1: none */
     const char *depth_field;
-    doc_value restriction; /* a query, or missing */
-    pipeline *step;        /* over what a query finds */
+    pipeline *step; /* over what a query finds */
     uint32_t slot;
     computed_fields *as;
 
@@ -44,10 +43,30 @@ static tansu_status text_of(const stage *s, const char *name, const doc_value *v
     return TANSU_OK;
 }
 
+/* compile_step -- the pipeline of each step: the documents that a query finds, and of these what the
+ * restriction selects. */
+static tansu_status compile_step(stage *s, graph_state *state, const doc_value *restriction) {
+    tansu_buffer list = TANSU_BUFFER_INIT;
+    writer w = {.out = &list};
+    size_t start = writer_begin(&w);
+    if (restriction->type != DOC_MISSING) {
+        size_t match = writer_open_index(&w, 0, DOC_DOCUMENT);
+        writer_value(&w, "$match", restriction);
+        writer_end(&w, match);
+    }
+    writer_end(&w, start);
+    /* What is compiled points to it. */
+    const uint8_t *copy = w.failed ? NULL : arena_copy(&s->p->memory, list.data, list.size);
+    const doc_value stages = {copy, (uint32_t)list.size, DOC_ARRAY};
+    tansu_buffer_free(&list);
+    return copy ? pipeline_compile_inner(s, "restrictSearchWithMatch", state->from,
+                                         INNER_COLLECTION, &stages, &state->step)
+                : error_memory(s->p->error);
+}
+
 static tansu_status graph_compile(stage *s, const doc_value *spec) {
     enum { FROM, START, CONNECT_FROM, CONNECT_TO, AS, MAX_DEPTH, DEPTH_FIELD, RESTRICT, MEMBERS };
     doc_value members[MEMBERS];
-    const doc_value none = {NULL, 0, DOC_MISSING};
     const char *text = NULL;
     graph_state *state = s->state = stage_alloc(s, sizeof *state);
     expression_compiler *c = &s->p->compiler;
@@ -75,19 +94,8 @@ static tansu_status graph_compile(stage *s, const doc_value *spec) {
         return stage_error(s, "maxDepth", "Must be a whole number, 0 or greater");
     if (members[DEPTH_FIELD].type != DOC_MISSING)
         status = text_of(s, "depthField", &members[DEPTH_FIELD], &state->depth_field);
-    state->restriction = members[RESTRICT];
-    if (status == TANSU_OK && state->restriction.type != DOC_MISSING) {
-        query *check;
-        if (state->restriction.type != DOC_DOCUMENT)
-            return stage_error(s, "restrictSearchWithMatch", "Must be a query");
-        status = query_compile_alone(state->restriction.data, state->restriction.size, &check,
-                                     s->p->error);
-        if (status == TANSU_OK)
-            query_free(check);
-    }
     if (status == TANSU_OK)
-        status =
-            pipeline_compile_inner(s, "from", state->from, INNER_COLLECTION, &none, &state->step);
+        status = compile_step(s, state, &members[RESTRICT]);
     uint32_t variables = c->variable_count, slots = c->slot_count;
     if (status == TANSU_OK)
         status = joined_field_compile(s, &members[AS], &state->slot, &state->as);
@@ -137,7 +145,7 @@ static bool spread(void *context, const doc_value *value) {
     return !to->failed;
 }
 
-/* make_selector -- {"$and": [{to: {"$in": frontier}}, restriction]}; regular expressions are to be
+/* make_selector -- {"$or": [{to: {"$in": frontier}}, …]}; regular expressions are to be
  * equal, not to match. */
 static tansu_status make_selector(stage *s, graph_state *state) {
     writer w = {.out = &state->selector};
@@ -146,8 +154,6 @@ static tansu_status make_selector(stage *s, graph_state *state) {
     uint32_t i = 0;
     state->selector.size = 0;
     size_t start = writer_begin(&w);
-    size_t all = writer_open(&w, "$and", DOC_ARRAY);
-    size_t first = writer_open_index(&w, 0, DOC_DOCUMENT);
     size_t any = writer_open(&w, "$or", DOC_ARRAY);
     size_t in = writer_open_index(&w, i++, DOC_DOCUMENT);
     size_t field = writer_open(&w, state->to, DOC_DOCUMENT);
@@ -170,10 +176,6 @@ static tansu_status make_selector(stage *s, graph_state *state) {
         writer_end(&w, one);
     }
     writer_end(&w, any);
-    writer_end(&w, first);
-    if (state->restriction.type == DOC_DOCUMENT)
-        writer_index_value(&w, 1, &state->restriction);
-    writer_end(&w, all);
     writer_end(&w, start);
     return w.failed ? error_memory(s->p->error) : TANSU_OK;
 }

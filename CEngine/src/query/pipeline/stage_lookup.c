@@ -58,8 +58,8 @@ static tansu_status read_text(const stage *s, const char *name, const doc_value 
 static tansu_status read_path(stage *s, const char *name, const doc_value *value, path *result) {
     const char *text = NULL;
     tansu_status status = read_text(s, name, value, &text);
-    if (status == TANSU_OK && (text[0] == '$' || strstr(text, ".$")))
-        status = stage_error(s, name, "A path has no name that begins with $");
+    if (status == TANSU_OK && text[0] == '$')
+        status = stage_error(s, name, "A path does not begin with $");
     return status == TANSU_OK ? path_parse(result, &s->p->memory, text, strlen(text), s->p->error)
                               : status;
 }
@@ -149,6 +149,11 @@ static tansu_status lookup_compile(stage *s, const doc_value *spec) {
         status = read_text(s, "from", &members[FROM], &state->from);
     if (status != TANSU_OK)
         return status;
+    /* A null is no member. */
+    for (uint32_t i = LOCAL; i <= LET; i++) {
+        if (members[i].type == DOC_NULL)
+            members[i].type = DOC_MISSING;
+    }
     bool fields = members[LOCAL].type != DOC_MISSING;
     if (fields != (members[FOREIGN].type != DOC_MISSING))
         return stage_error(s, NULL, "\"localField\" and \"foreignField\" go together");

@@ -11,6 +11,7 @@
 typedef struct match_state {
     query *query;
     match_context context;
+    expression_context expressions; /* of $expr */
 } match_state;
 
 static tansu_status match_compile(stage *s, const doc_value *spec) {
@@ -19,12 +20,14 @@ static tansu_status match_compile(stage *s, const doc_value *spec) {
         return TANSU_E_MEMORY;
     if (spec->type != DOC_DOCUMENT)
         return stage_error(s, NULL, "Takes a document, the query");
-    return query_compile_alone(spec->data, spec->size, &state->query, s->p->error);
+    return query_compile_in(&s->p->compiler, spec->data, spec->size, &state->query, s->p->error);
 }
 
 static tansu_status match_next(stage *s, doc_value *doc) {
     match_state *state = s->state;
     state->context.deadline = &s->p->deadline;
+    state->expressions.ev = &s->p->ev;
+    state->context.evaluation = &state->expressions;
     for (;;) {
         tansu_status status = stage_next(s, doc);
         if (status != TANSU_OK)
