@@ -16,8 +16,8 @@
 #define REQUEST_SIZE ((size_t)1 << 30)
 #define REQUEST_DEPTH (TANSU_MAX_DEPTH + 8)
 
-#define BIT(member) (1u << (member))
-_Static_assert(MEMBER_COUNT <= 32, "a bit for each member");
+#define BIT(member) ((uint64_t)1 << (member))
+_Static_assert(MEMBER_COUNT <= 64, "a bit for each member");
 
 /* Beside the types of BSON: a whole number, not negative, of whatever type. */
 #define NUMBER 0xF0
@@ -42,7 +42,7 @@ static const struct {
     [MEMBER_COMMANDS] = {"commands", DOC_ARRAY, "an array"},
     [MEMBER_PATH] = {"path", DOC_STRING, "a text"},
     [MEMBER_GROUP] = {"group", DOC_DOCUMENT, "an object"},
-    [MEMBER_UPDATE] = {"update", DOC_DOCUMENT, "an object"},
+    [MEMBER_UPDATE] = {"update", DOC_MISSING, "an object, or an array of stages"},
     [MEMBER_REPLACE] = {"replace", DOC_DOCUMENT, "an object"},
     [MEMBER_REMOVE] = {"remove", DOC_BOOL, "true or false"},
     [MEMBER_RETURN] = {"return", DOC_STRING, "\"before\" or \"after\""},
@@ -59,6 +59,7 @@ static const struct {
     [MEMBER_KEY] = {"key", DOC_DOCUMENT, "an object"},
     [MEMBER_PLAIN] = {"plain", DOC_BOOL, "true or false"},
     [MEMBER_EVERYTHING] = {"everything", DOC_BOOL, "true or false"},
+    [MEMBER_PIPELINE] = {"pipeline", DOC_ARRAY, "an array of stages"},
 };
 
 /* What may stand in every command. */
@@ -93,6 +94,7 @@ static const struct {
 #define KEY BIT(MEMBER_KEY)
 #define PLAIN BIT(MEMBER_PLAIN)
 #define EVERYTHING BIT(MEMBER_EVERYTHING)
+#define PIPELINE BIT(MEMBER_PIPELINE)
 
 /* Where a command may stand. */
 enum where {
@@ -104,8 +106,8 @@ enum where {
 static const struct operation {
     const char *name;
     command_handler run; /* NULL: a transaction, which runs others */
-    uint32_t needs;
-    uint32_t may;
+    uint64_t needs;
+    uint64_t may;
     enum where where;
 } operations[] = {
     {"save", command_save, COLLECTION | DOCUMENTS, 0, IN_TRANSACTION},
@@ -117,7 +119,8 @@ static const struct operation {
     {"count", command_count, COLLECTION, QUERY | HINTS, IN_TRANSACTION},
     {"explain", command_explain, COLLECTION, QUERY | HINTS, IN_TRANSACTION},
     {"distinct", command_distinct, COLLECTION | PATH, QUERY | HINTS, IN_TRANSACTION},
-    {"aggregate", command_aggregate, COLLECTION | GROUP, QUERY | HINTS, IN_TRANSACTION},
+    {"aggregate", command_aggregate, 0, COLLECTION | GROUP | QUERY | HINTS | PIPELINE | BATCH,
+     IN_TRANSACTION},
     {"update", command_update, COLLECTION | QUERY, UPDATE | REPLACE | HINTS, IN_TRANSACTION},
     {"findAndModify", command_find_and_modify, COLLECTION | QUERY,
      UPDATE | REPLACE | REMOVE | RETURN | HINTS, IN_TRANSACTION},
@@ -193,7 +196,7 @@ static bool has_type(const doc_value *value, uint8_t type) {
 /* take_member -- stores a member of the request. */
 static tansu_status take_member(command *c, const struct operation *operation, const doc_iter *iter,
                                 tansu_error *error) {
-    uint32_t allowed = operation->needs | operation->may | ALWAYS;
+    uint64_t allowed = operation->needs | operation->may | ALWAYS;
     if (operation->where == IN_TRANSACTION)
         allowed |= TRANSACTION;
     for (unsigned i = 0; i < MEMBER_COUNT; i++) {

@@ -42,6 +42,7 @@ enum {
     MEMBER_KEY,
     MEMBER_PLAIN,
     MEMBER_EVERYTHING,
+    MEMBER_PIPELINE,
     MEMBER_COUNT
 };
 
@@ -99,6 +100,7 @@ tansu_status command_count(command *c, tansu_error *error);
 tansu_status command_explain(command *c, tansu_error *error);
 tansu_status command_distinct(command *c, tansu_error *error);
 tansu_status command_aggregate(command *c, tansu_error *error);
+tansu_status command_pipeline(command *c, tansu_error *error);
 tansu_status command_remove(command *c, tansu_error *error);
 tansu_status command_update(command *c, tansu_error *error);
 tansu_status command_find_and_modify(command *c, tansu_error *error);

@@ -45,16 +45,43 @@ static tansu_status find_batch(command *c, tansu_cursor *cursor, tansu_error *er
     return status == TANSU_DONE ? put_no_cursor(c, error) : status;
 }
 
+/* batch_in_transaction -- the error of a command of a transaction that would leave a cursor open. */
+static tansu_status batch_in_transaction(tansu_error *error) {
+    return error_set(error, TANSU_E_INVALID_COMMAND, "batch",
+                     "A command of \"transaction\" can't leave a cursor open; leave out "
+                     "\"batch\", or use \"begin\"");
+}
+
 /* command_find -- the documents that match: all of them, or in batches. */
 tansu_status command_find(command *c, tansu_error *error) {
     const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
     tansu_cursor *cursor;
     if (command_has(c, MEMBER_BATCH) && c->txn != NULL && c->txn_number == 0)
-        return error_set(error, TANSU_E_INVALID_COMMAND, "batch",
-                         "A command of \"transaction\" can't leave a cursor open; leave out "
-                         "\"batch\", or use \"begin\"");
+        return batch_in_transaction(error);
     tansu_status status = tansu_find(c->db, c->txn, command_text(c, MEMBER_COLLECTION),
                                      value_document(query), value_document(hints), &cursor, error);
+    if (status != TANSU_OK)
+        return status;
+    if (command_has(c, MEMBER_BATCH))
+        return find_batch(c, cursor, error);
+    status = put_found(c, cursor, INT64_MAX, error);
+    tansu_cursor_close(cursor);
+    return status == TANSU_DONE ? TANSU_OK : status;
+}
+
+/* command_pipeline -- the documents that a pipeline makes: all of them, or in batches. */
+tansu_status command_pipeline(command *c, tansu_error *error) {
+    const doc_value *stages = &c->given[MEMBER_PIPELINE], *hints = &c->given[MEMBER_HINTS];
+    tansu_cursor *cursor;
+    if (command_has(c, MEMBER_GROUP) || command_has(c, MEMBER_QUERY))
+        return error_set(error, TANSU_E_INVALID_COMMAND,
+                         command_has(c, MEMBER_GROUP) ? "group" : "query",
+                         "A pipeline says this by its stages $group and $match");
+    if (command_has(c, MEMBER_BATCH) && c->txn != NULL && c->txn_number == 0)
+        return batch_in_transaction(error);
+    tansu_status status =
+        tansu_pipeline(c->db, c->txn, command_text(c, MEMBER_COLLECTION), value_document(stages),
+                       value_document(hints), &cursor, error);
     if (status != TANSU_OK)
         return status;
     if (command_has(c, MEMBER_BATCH))

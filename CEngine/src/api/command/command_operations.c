@@ -160,16 +160,23 @@ tansu_status command_remove(command *c, tansu_error *error) {
     return status == TANSU_OK ? command_put_count(c, ", \"removed\": ", removed, error) : status;
 }
 
-/* update_document -- the update: that of "update", or {"$replace": …} from "replace". */
+/* update_document -- the update: that of "update", or {"$pipeline": …} from its array, or
+ * {"$replace": …} from "replace". */
 static tansu_status update_document(const command *c, tansu_buffer *memory, tansu_document *update,
                                     tansu_error *error) {
-    const doc_value *whole = &c->given[MEMBER_REPLACE];
-    *update = value_document(&c->given[MEMBER_UPDATE]);
-    if (!command_has(c, MEMBER_REPLACE))
+    const doc_value *whole = &c->given[MEMBER_REPLACE], *given = &c->given[MEMBER_UPDATE];
+    *update = value_document(given);
+    if (given->type != DOC_MISSING && given->type != DOC_DOCUMENT && given->type != DOC_ARRAY)
+        return error_set(error, TANSU_E_INVALID_COMMAND, "update",
+                         "The member \"update\" must be an object, or an array of stages");
+    if (!command_has(c, MEMBER_REPLACE) && given->type != DOC_ARRAY)
         return TANSU_OK;
     writer w = {.out = memory};
     size_t start = writer_begin(&w);
-    writer_value(&w, "$replace", whole);
+    if (given->type == DOC_ARRAY)
+        writer_value(&w, "$pipeline", given);
+    else
+        writer_value(&w, "$replace", whole);
     writer_end(&w, start);
     *update = (tansu_document){memory->data, memory->size};
     return w.failed ? error_memory(error) : TANSU_OK;
@@ -331,8 +338,20 @@ tansu_status command_distinct(command *c, tansu_error *error) {
     return put_answer(c, status, &values, error);
 }
 
-/* command_aggregate -- groups and their aggregates, as "group" says. */
+/* command_aggregate -- the documents that "pipeline" makes, or groups and their aggregates, as
+ * "group" says. */
 tansu_status command_aggregate(command *c, tansu_error *error) {
+    if (command_has(c, MEMBER_PIPELINE))
+        return command_pipeline(c, error);
+    if (!command_has(c, MEMBER_GROUP) || command_has(c, MEMBER_BATCH))
+        return error_set(error, TANSU_E_INVALID_COMMAND,
+                         command_has(c, MEMBER_GROUP) ? "batch" : "pipeline",
+                         "The operation \"aggregate\" needs \"pipeline\", an array of stages, or "
+                         "\"group\", which takes no \"batch\"");
+    if (!command_has(c, MEMBER_COLLECTION))
+        return error_set(error, TANSU_E_INVALID_COMMAND, "collection",
+                         "The operation \"aggregate\" needs the member \"collection\", a text, "
+                         "with \"group\"");
     const doc_value *query = &c->given[MEMBER_QUERY], *group = &c->given[MEMBER_GROUP],
                     *hints = &c->given[MEMBER_HINTS];
     tansu_buffer groups = TANSU_BUFFER_INIT;

@@ -49,6 +49,8 @@ void expression_scope(expression_compiler *c, const expression_compiler *outer) 
         return;
     c->variable_count = outer->variable_count;
     c->slot_count = outer->slot_count;
+    c->known = outer->known;
+    c->known_count = outer->slot_count;
     memcpy(c->variables, outer->variables, outer->variable_count * sizeof *c->variables);
 }
 
@@ -364,6 +366,22 @@ static bool system_variable(const expression_compiler *c, const char *name, size
     return false;
 }
 
+/* compile_known -- a variable whose value is known, or a field of it (`dot`; NULL: none). */
+static tansu_status compile_known(expression_compiler *c, uint32_t slot, const char *dot,
+                                  const char *end, const expression **result) {
+    doc_value value = c->known->variables[slot];
+    const field_path *path;
+    if (dot) {
+        tansu_status status = field_path_compile(c, dot + 1, (size_t)(end - dot - 1), &path);
+        evaluation_document(c->constant, NULL, 0);
+        if (status == TANSU_OK)
+            status = field_path_get(c->constant, NULL, path, 0, &value, &value);
+        if (status != TANSU_OK)
+            return status;
+    }
+    return compile_constant(c, &value, result);
+}
+
 /* compile_variable -- "$$name" or "$$name.path", without the dollars. */
 static tansu_status compile_variable(expression_compiler *c, const char *text, size_t size,
                                      const expression **result) {
@@ -382,6 +400,8 @@ static tansu_status compile_variable(expression_compiler *c, const char *text, s
     if (!found && !system_variable(c, text, name_size, &slot, &constant))
         return compile_error(c, NULL, "There is no variable $$%.*s here; $let defines one",
                              (int)(name_size < 100 ? name_size : 100), text);
+    if (c->known && slot >= VARIABLE_USER && slot < c->known_count)
+        return compile_known(c, slot, dot, text + size, result);
     expression *e = arena_alloc(c->memory, sizeof *e);
     if (!e)
         return error_memory(c->error);

@@ -105,9 +105,12 @@ typedef struct expression_compiler {
     uint32_t slot_count;     /* slots in use, with those of the system */
     uint32_t lowest_slot;    /* of the user's variables that were read; VARIABLES_MAX: none */
     uint32_t depth;
-    bool redact;          /* $$DESCEND, $$PRUNE and $$KEEP are known */
-    bool reads_document;  /* $$ROOT, $$CURRENT, or a field was compiled */
-    evaluation *constant; /* for constant parts */
+    bool redact;             /* $$DESCEND, $$PRUNE and $$KEEP are known */
+    bool reads_document;     /* $$ROOT, $$CURRENT, or a field was compiled */
+    const evaluation *known; /* the variables that are in scope have their values here, which are
+                                constants; NULL: they are not known yet */
+    uint32_t known_count;    /* slots that have values there */
+    evaluation *constant;    /* for constant parts */
 } expression_compiler;
 
 /* expression_compiler_init -- without variables of the user. expression_compiler_free() frees what
@@ -117,7 +120,8 @@ tansu_status expression_compiler_init(expression_compiler *c, arena *memory, reg
                                       tansu_error *error);
 void expression_compiler_free(expression_compiler *c);
 
-/* expression_scope -- brings the variables of another compiler into scope, which may be NULL. */
+/* expression_scope -- brings the variables of another compiler into scope, and their values if they
+ * are known. It may be NULL. */
 void expression_scope(expression_compiler *c, const expression_compiler *outer);
 
 /* expression_compile -- compiles the expression that a BSON value is. The value is copied. Errors:

@@ -137,6 +137,19 @@ tansu_status query_compile(const uint8_t *selector, size_t selector_size, const 
     return compile_new(q, selector, selector_size, hints, hints_size, stop, result, error);
 }
 
+tansu_status query_compile_in(expression_compiler *scope, const uint8_t *selector,
+                              size_t selector_size, const uint8_t *hints, size_t hints_size,
+                              const interrupt *stop, query **result, tansu_error *error) {
+    query *q = zeroed_alloc(sizeof *q);
+    if (!q)
+        return error_memory(error);
+    q->scope = scope;
+    q->collation = scope->collation;
+    q->takes_subqueries = true;
+    q->runs = true;
+    return compile_new(q, selector, selector_size, hints, hints_size, stop, result, error);
+}
+
 tansu_status query_compile_alone(const uint8_t *selector, size_t size, query **result,
                                  tansu_error *error) {
     query *q = zeroed_alloc(sizeof *q);
@@ -145,16 +158,14 @@ tansu_status query_compile_alone(const uint8_t *selector, size_t size, query **r
     return compile_new(q, selector, size, NULL, 0, NULL, result, error);
 }
 
-tansu_status query_compile_in(expression_compiler *scope, const uint8_t *selector, size_t size,
-                              query **result, tansu_error *error) {
+tansu_status query_compile_alone_in(expression_compiler *scope, const uint8_t *selector,
+                                    size_t size, query **result, tansu_error *error) {
     query *q = zeroed_alloc(sizeof *q);
     if (!q)
         return error_memory(error);
     q->scope = scope;
-    tansu_status status = compile_new(q, selector, size, NULL, 0, NULL, result, error);
-    if (status == TANSU_OK)
-        (*result)->scope = NULL;
-    return status;
+    q->collation = scope->collation;
+    return compile_new(q, selector, size, NULL, 0, NULL, result, error);
 }
 
 tansu_status query_compile_inner(query *outer, const doc_value *selector, const tansu_buffer *hints,

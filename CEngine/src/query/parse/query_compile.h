@@ -30,11 +30,17 @@ tansu_status query_compile(const uint8_t *selector, size_t selector_size, const 
 tansu_status query_compile_alone(const uint8_t *selector, size_t size, query **result,
                                  tansu_error *error);
 
-/* query_compile_in -- the same where $expr sees the variables that are in the scope of a compiler
- * (NULL: none). Its evaluation is the one of the match context. */
+/* query_compile_alone_in -- the same where $expr sees the variables that are in the scope of a
+ * compiler, which outlives the query. Its evaluation is the one of the match context. */
 struct expression_compiler;
+tansu_status query_compile_alone_in(struct expression_compiler *scope, const uint8_t *selector,
+                                    size_t size, query **result, tansu_error *error);
+
+/* query_compile_in -- query_compile() with the variables of a compiler, which outlives the
+ * query. Their values are known. */
 tansu_status query_compile_in(struct expression_compiler *scope, const uint8_t *selector,
-                              size_t size, query **result, tansu_error *error);
+                              size_t selector_size, const uint8_t *hints, size_t hints_size,
+                              const struct interrupt *stop, query **result, tansu_error *error);
 
 /* query_compile_filter -- the same for an array filter: a nested document without operators is
  * compared as a whole. */

@@ -5,6 +5,7 @@
 
 #include "bson/number.h"
 #include "query/match/regex.h"
+#include "query/parse/parsed_query.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -115,6 +116,7 @@ static tansu_status compile_stage(pipeline *p, stage *s, const doc_value *value)
             stage_error(s, NULL, "Needs a collection; without one the first stage is $documents");
     if (status == TANSU_OK && p->inner == INNER_FACET && (s->kind->place & STAGE_NOT_IN_FACET))
         status = stage_error(s, NULL, "Is not allowed within $facet");
+    s->spec = iter.value;
     if (status == TANSU_OK)
         status = s->kind->compile(s, &iter.value);
     if (status != TANSU_OK)
@@ -157,9 +159,52 @@ static tansu_status compile_stages(pipeline *p, const doc_value *stages) {
         stage *source = &p->stages[p->count];
         *source = (stage){.kind = &stage_source, .p = p};
         first->source = count != 0 ? source : NULL;
-        return source->kind->compile(source, NULL);
+        tansu_status status = source->kind->compile(source, NULL);
+        return status == TANSU_OK ? pipeline_optimise(p) : status;
     }
     return TANSU_OK;
+}
+
+/* read_collation -- the hint $collation, which an empty query reads. */
+static tansu_status read_collation(pipeline *p, const doc_iter *hint) {
+    tansu_buffer hints = TANSU_BUFFER_INIT;
+    if (!writer_single(&hints, hint->key, &hint->value))
+        return error_memory(p->error);
+    tansu_status status =
+        query_compile(NULL, 0, hints.data, hints.size, NULL, &p->collating, p->error);
+    tansu_buffer_free(&hints);
+    if (status == TANSU_OK)
+        p->collation = p->collating->collation;
+    return status;
+}
+
+/* compile_let -- the hint $let: constants, which are variables of all stages. */
+static tansu_status compile_let(pipeline *p) {
+    doc_iter iter;
+    uint32_t count = 0, slot;
+    tansu_status status = TANSU_OK;
+    if (p->let.type == DOC_MISSING)
+        return TANSU_OK;
+    if (p->let.type != DOC_DOCUMENT)
+        return error_set(p->error, TANSU_E_INVALID_QUERY, "hints.$let",
+                         "Must be a document of variables");
+    for (doc_iter_value(&iter, &p->let); doc_iter_next(&iter);)
+        count++;
+    p->let_values = arena_alloc(&p->memory, (count + 1) * sizeof *p->let_values);
+    if (!p->let_values)
+        return error_memory(p->error);
+    for (doc_iter_value(&iter, &p->let); status == TANSU_OK && doc_iter_next(&iter);) {
+        status = expression_compile(&p->compiler, &iter.value, &p->let_values[p->let_count]);
+        if (status == TANSU_OK && p->compiler.reads_document)
+            status = error_set(p->error, TANSU_E_INVALID_QUERY, iter.key,
+                               "A variable of all stages cannot depend on a document");
+        if (status == TANSU_OK)
+            status = expression_variable(&p->compiler, iter.key, iter.key_size, &slot);
+        p->let_count += status == TANSU_OK;
+    }
+    if (status != TANSU_OK)
+        error_prefix(p->error, "hints.$let");
+    return status;
 }
 
 /* read_hints -- the hints of the whole pipeline. */
@@ -174,6 +219,12 @@ static tansu_status read_hints(pipeline *p, const doc_value *hints) {
         } else if (strcmp(iter.key, "$maxTimeMS") == 0 && doc_as_int64(&iter.value, &number) &&
                    number >= 0 && number <= INT32_MAX) {
             p->max_milliseconds = (uint64_t)number;
+        } else if (strcmp(iter.key, "$collation") == 0) {
+            status = read_collation(p, &iter);
+        } else if (strcmp(iter.key, "$let") == 0) {
+            p->let = iter.value;
+        } else if (strcmp(iter.key, "$index") == 0) {
+            p->index = iter.value;
         } else if (strcmp(iter.key, "$maxMemory") == 0 && doc_as_int64(&iter.value, &number) &&
                    number > 0) {
             p->max_memory = (size_t)number;
@@ -227,6 +278,8 @@ tansu_status pipeline_compile(const char *collection, pipeline_text stages, pipe
         status = expression_compiler_init(&p->compiler, &p->memory, &p->regexes, p->collation,
                                           &p->deadline, p->error);
     if (status == TANSU_OK)
+        status = compile_let(p);
+    if (status == TANSU_OK)
         status = compile_stages(p, &list);
     expression_compiler_free(&p->compiler);
     if (status != TANSU_OK) {
@@ -249,6 +302,7 @@ void pipeline_free(pipeline *p) {
     }
     expression_compiler_free(&p->compiler);
     regex_free_all(p->regexes);
+    query_free(p->collating);
     arena_free(&p->memory);
     free(p);
 }
@@ -257,7 +311,8 @@ void pipeline_free(pipeline *p) {
 
 /* last_stage -- the one whose documents are the result. */
 static stage *last_stage(pipeline *p) {
-    return &p->stages[p->count != 0 ? p->count - 1 : 0];
+    uint32_t last = p->count != 0 ? p->count - 1 : 0;
+    return &p->stages[p->stages[last].taken ? p->count : last];
 }
 
 /* begin -- begins all stages. */
@@ -266,7 +321,7 @@ static tansu_status begin(pipeline *p) {
     for (uint32_t i = 0; i <= p->count; i++) {
         /* The source, which is behind the others, first. */
         stage *s = &p->stages[i == 0 ? p->count : i - 1];
-        if (!s->kind)
+        if (!s->kind || s->taken)
             continue;
         s->returned = 0;
         tansu_status status = s->kind->begin ? s->kind->begin(s) : TANSU_OK;
@@ -290,6 +345,16 @@ void pipeline_end_inner(pipeline *p) {
     p->begun = false;
 }
 
+/* keep_variable -- sets a variable to a value that lives as long as the pipeline. */
+static tansu_status keep_variable(pipeline *p, uint32_t slot, const doc_value *value) {
+    p->ev.variables[slot] = *value;
+    if (value->size == 0)
+        return TANSU_OK;
+    const uint8_t *copy = arena_copy(&p->memory, value->data, value->size);
+    p->ev.variables[slot].data = copy;
+    return copy ? TANSU_OK : error_memory(p->error);
+}
+
 tansu_status pipeline_start(pipeline *p, const snapshot *snapshot, const read_context *rctx,
                             tansu_error *error) {
     tansu_error own;
@@ -298,7 +363,16 @@ tansu_status pipeline_start(pipeline *p, const snapshot *snapshot, const read_co
     p->rctx = *rctx;
     p->deadline.interrupt = rctx->interrupt;
     evaluation_init(&p->ev, p->collation, &p->deadline, p->error);
-    tansu_status status = begin(p);
+    tansu_status status = TANSU_OK;
+    evaluation_document(&p->ev, NULL, 0);
+    for (uint32_t i = 0; status == TANSU_OK && i < p->let_count; i++) {
+        doc_value value;
+        status = expression_evaluate(&p->ev, p->let_values[i], &value);
+        if (status == TANSU_OK)
+            status = keep_variable(p, VARIABLE_USER + i, &value);
+    }
+    if (status == TANSU_OK)
+        status = begin(p);
     p->error = NULL;
     return status;
 }

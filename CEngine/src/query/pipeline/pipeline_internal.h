@@ -3,6 +3,7 @@
  * pipeline that they are in.
  *
  *   pipeline.c         a list of stages to a pipeline; running it
+ *   optimise.c         what the query of the source does instead of stages
  *   stage_source.c     the collection that the first stage reads, and $documents
  *   stage_*.c          the stages
  *   computed_fields.c  the fields of $project, $addFields and $unset
@@ -51,7 +52,9 @@ typedef struct stage_kind {
 struct stage {
     const stage_kind *kind;
     pipeline *p;
-    stage *source; /* the stage before; NULL: none */
+    stage *source;  /* the stage before; NULL: none */
+    doc_value spec; /* what stands after its name */
+    bool taken;     /* the query of the source does what it does */
     void *state;
     tansu_buffer out; /* for the document that it shows */
     uint64_t returned;
@@ -75,7 +78,12 @@ struct pipeline {
     size_t max_memory; /* of $maxMemory; 0: what the database gives groups */
     bool no_disk;      /* $allowDiskUse is false */
     uint64_t max_milliseconds;
-    doc_value hints; /* as given, or nothing */
+    doc_value hints;  /* as given, or nothing */
+    query *collating; /* an empty query with $collation, which has the collation; or NULL */
+    doc_value index;  /* of $index; or missing */
+    doc_value let;    /* of $let: its variables have the slots from VARIABLE_USER on */
+    const expression **let_values;
+    uint32_t let_count;
     /* Instead of a collection: where the documents come from (document_list.h). */
     enum inner_source inner;
     tansu_status (*feed)(void *context, doc_value *doc);
@@ -83,6 +91,7 @@ struct pipeline {
     const tansu_buffer *selector; /* of a part: what it selects of its collection; NULL: all */
     stage *stages;
     uint32_t count;
+    bool empty; /* it has no documents: its $limit is within its $skip */
     bool begun;
 
     /* While running. */
@@ -115,6 +124,15 @@ tansu_status stage_members(const stage *s, const doc_value *spec, const char *na
 /* stage_alloc -- zeroed memory that lives as long as the pipeline, for s->state and the like; NULL
  * with the error set when it is exhausted. */
 void *stage_alloc(stage *s, size_t size);
+
+/* pipeline_optimise -- gives work of the first stages to the query that reads the collection, and
+ * removes them. Errors: MEMORY. */
+tansu_status pipeline_optimise(pipeline *p);
+
+/* source_push_* -- the query of the source also selects, or orders, or cuts its results. Errors:
+ * MEMORY. */
+tansu_status source_push_match(stage *s, const doc_value *match);
+tansu_status source_push_hint(stage *s, const char *hint, const doc_value *value);
 
 /* pipeline_compile_inner -- the pipeline of a part of a stage, which sees the variables that are in
  * scope. `stages` is a value of type array, or missing: no stages. `collection` NULL: it begins with

@@ -20,7 +20,8 @@ static tansu_status match_compile(stage *s, const doc_value *spec) {
         return TANSU_E_MEMORY;
     if (spec->type != DOC_DOCUMENT)
         return stage_error(s, NULL, "Takes a document, the query");
-    return query_compile_in(&s->p->compiler, spec->data, spec->size, &state->query, s->p->error);
+    return query_compile_alone_in(&s->p->compiler, spec->data, spec->size, &state->query,
+                                  s->p->error);
 }
 
 static tansu_status match_next(stage *s, doc_value *doc) {

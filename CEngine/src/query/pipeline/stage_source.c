@@ -11,8 +11,10 @@
 
 /* The query that reads it. */
 typedef struct source_state {
+    tansu_buffer matches; /* queries one after the other, all of which select */
+    uint32_t match_count;
+    tansu_buffer hints; /* a document that is not ended; or empty */
     tansu_buffer selector;
-    tansu_buffer hints;
     query *query;
     query_run *run;
 } source_state;
@@ -23,17 +25,72 @@ static tansu_status source_compile(stage *s, const doc_value *spec) {
     return s->state ? TANSU_OK : TANSU_E_MEMORY;
 }
 
+tansu_status source_push_match(stage *s, const doc_value *match) {
+    source_state *state = s->state;
+    state->match_count++;
+    return buffer_append(&state->matches, match->data, match->size) ? TANSU_OK
+                                                                    : error_memory(s->p->error);
+}
+
+tansu_status source_push_hint(stage *s, const char *hint, const doc_value *value) {
+    source_state *state = s->state;
+    writer w = {.out = &state->hints};
+    if (state->hints.size == 0)
+        writer_begin(&w);
+    writer_value(&w, hint, value);
+    return w.failed ? error_memory(s->p->error) : TANSU_OK;
+}
+
+/* make_selector -- {"$and": […]} of what selects; one alone is itself, none is nothing. */
+static tansu_status make_selector(stage *s) {
+    source_state *state = s->state;
+    const tansu_buffer *outer = s->p->selector;
+    state->selector.size = 0;
+    if (state->match_count + (outer != NULL) <= 1) {
+        const tansu_buffer *only = outer ? outer : &state->matches;
+        return only->size == 0 || buffer_set(&state->selector, only->data, only->size)
+                   ? TANSU_OK
+                   : error_memory(s->p->error);
+    }
+    writer w = {.out = &state->selector};
+    uint32_t count = 0;
+    size_t start = writer_begin(&w);
+    size_t all = writer_open(&w, "$and", DOC_ARRAY);
+    if (outer) {
+        const doc_value value = {outer->data, (uint32_t)outer->size, DOC_DOCUMENT};
+        writer_index_value(&w, count++, &value);
+    }
+    for (size_t at = 0; at < state->matches.size; at += load_u32(state->matches.data + at)) {
+        const uint8_t *match = state->matches.data + at;
+        const doc_value value = {match, load_u32(match), DOC_DOCUMENT};
+        writer_index_value(&w, count++, &value);
+    }
+    writer_end(&w, all);
+    writer_end(&w, start);
+    return w.failed ? error_memory(s->p->error) : TANSU_OK;
+}
+
 static tansu_status source_begin(stage *s) {
     source_state *state = s->state;
     pipeline *p = s->p;
     const collection_state *collection;
-    if (p->inner != INNER_COLLECTION)
+    if (p->inner != INNER_COLLECTION || p->empty)
         return TANSU_OK;
-    if (p->selector && !buffer_set(&state->selector, p->selector->data, p->selector->size))
-        return error_memory(p->error);
-    tansu_status status =
-        query_compile(state->selector.data, state->selector.size, state->hints.data,
-                      state->hints.size, p->rctx.interrupt, &state->query, p->error);
+    tansu_status status = make_selector(s);
+    writer w = {.out = &state->hints};
+    size_t open = state->hints.size;
+    if (open != 0)
+        writer_end(&w, 0);
+    if (w.failed)
+        status = error_memory(p->error);
+    p->compiler.known = &p->ev;
+    p->compiler.lowest_slot = VARIABLES_MAX;
+    if (status == TANSU_OK)
+        status =
+            query_compile_in(&p->compiler, state->selector.size != 0 ? state->selector.data : NULL,
+                             state->selector.size, open != 0 ? state->hints.data : NULL,
+                             state->hints.size, p->rctx.interrupt, &state->query, p->error);
+    state->hints.size = open;
     if (status == TANSU_OK)
         status = snapshot_find(p->snapshot, p->collection, &collection, p->error);
     if (status == TANSU_OK)
@@ -48,6 +105,8 @@ static tansu_status source_next(stage *s, doc_value *doc) {
     source_state *state = s->state;
     tansu_document document;
     tansu_status status = deadline_check(&s->p->deadline, s->p->error);
+    if (s->p->empty)
+        return TANSU_DONE;
     if (status == TANSU_OK && s->p->inner != INNER_COLLECTION)
         return s->p->feed(s->p->feed_context, doc);
     if (status == TANSU_OK)
@@ -69,6 +128,7 @@ static void source_free(stage *s) {
     source_state *state = s->state;
     if (!state)
         return;
+    tansu_buffer_free(&state->matches);
     tansu_buffer_free(&state->selector);
     tansu_buffer_free(&state->hints);
 }
