@@ -79,34 +79,6 @@ tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char *collectio
                         collection, query, TANSU_NO_DOCUMENT);
 }
 
-/* ---- Pipelines ---- */
-
-tansu_status tansu_pipeline(tansu_db *db, tansu_txn *txn, const char *collection,
-                            tansu_document stages, tansu_document hints, tansu_cursor **cursor,
-                            tansu_error *error) {
-    if (cursor == NULL)
-        return null_argument("cursor", error);
-    *cursor = NULL;
-    if (db == NULL || stages.data == NULL)
-        return null_argument(db == NULL ? "db" : "stages", error);
-    tansu_cursor *c = zeroed_alloc(sizeof *c);
-    if (c == NULL)
-        return error_memory(error);
-    read_call r;
-    tansu_status status = pipeline_compile(collection, (pipeline_text){stages.data, stages.size},
-                                           (pipeline_text){hints.data, hints.size}, txn_stop(txn),
-                                           &c->pipeline, error);
-    if (status == TANSU_OK)
-        status = cursor_begin(c, db, txn, &r, error);
-    if (status != TANSU_OK) {
-        pipeline_free(c->pipeline);
-        free(c);
-        return status;
-    }
-    status = pipeline_start(c->pipeline, r.snapshot, &c->rctx, error);
-    return cursor_open(c, txn, status, cursor, error);
-}
-
 /* ---- Asking a query about documents outside of a database ---- */
 
 struct tansu_matcher {

@@ -18,9 +18,10 @@
 #define PIPELINE_DEPTH_MAX 20
 
 static const stage_kind *const kinds[] = {
-    &stage_add_fields,   &stage_documents, &stage_facet,   &stage_graph_lookup, &stage_limit,
-    &stage_lookup,       &stage_match,     &stage_project, &stage_redact,       &stage_replace_root,
-    &stage_replace_with, &stage_set,       &stage_skip,    &stage_union_with,   &stage_unset,
+    &stage_out,          &stage_merge,        &stage_add_fields,   &stage_documents, &stage_facet,
+    &stage_graph_lookup, &stage_limit,        &stage_lookup,       &stage_match,     &stage_project,
+    &stage_redact,       &stage_replace_root, &stage_replace_with, &stage_set,       &stage_skip,
+    &stage_union_with,   &stage_unset,
 };
 
 /* ---- Errors ---- */
@@ -355,6 +356,20 @@ static tansu_status keep_variable(pipeline *p, uint32_t slot, const doc_value *v
     return copy ? TANSU_OK : error_memory(p->error);
 }
 
+/* evaluate_let -- sets the variables of all stages. */
+static tansu_status evaluate_let(pipeline *p) {
+    evaluation_document(&p->ev, NULL, 0);
+    for (uint32_t i = 0; i < p->let_count; i++) {
+        doc_value value;
+        tansu_status status = expression_evaluate(&p->ev, p->let_values[i], &value);
+        if (status == TANSU_OK)
+            status = keep_variable(p, VARIABLE_USER + i, &value);
+        if (status != TANSU_OK)
+            return status;
+    }
+    return TANSU_OK;
+}
+
 tansu_status pipeline_start(pipeline *p, const snapshot *snapshot, const read_context *rctx,
                             tansu_error *error) {
     tansu_error own;
@@ -363,14 +378,7 @@ tansu_status pipeline_start(pipeline *p, const snapshot *snapshot, const read_co
     p->rctx = *rctx;
     p->deadline.interrupt = rctx->interrupt;
     evaluation_init(&p->ev, p->collation, &p->deadline, p->error);
-    tansu_status status = TANSU_OK;
-    evaluation_document(&p->ev, NULL, 0);
-    for (uint32_t i = 0; status == TANSU_OK && i < p->let_count; i++) {
-        doc_value value;
-        status = expression_evaluate(&p->ev, p->let_values[i], &value);
-        if (status == TANSU_OK)
-            status = keep_variable(p, VARIABLE_USER + i, &value);
-    }
+    tansu_status status = evaluate_let(p);
     if (status == TANSU_OK)
         status = begin(p);
     p->error = NULL;
@@ -484,6 +492,51 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
     }
     *result = p;
     return TANSU_OK;
+}
+
+tansu_status pipeline_compile_update(const doc_value *stages, const doc_value *let,
+                                     const collation *collation, pipeline **result,
+                                     tansu_error *error) {
+    doc_value list;
+    tansu_error own;
+    pipeline *p = calloc(1, sizeof *p);
+    *result = NULL;
+    if (!p)
+        return error_memory(error);
+    p->error = error ? error : &own;
+    p->inner = INNER_FED;
+    p->collation = collation;
+    p->memory.limit = QUERY_MEMORY;
+    tansu_status status = keep(p, (pipeline_text){stages->data, stages->size}, DOC_ARRAY, &list);
+    if (status == TANSU_OK && let->type != DOC_MISSING) {
+        status = keep(p, (pipeline_text){let->data, let->size}, DOC_DOCUMENT, &p->let);
+        p->let.type = let->type;
+    }
+    if (status == TANSU_OK)
+        status = expression_compiler_init(&p->compiler, &p->memory, &p->regexes, p->collation,
+                                          &p->deadline, p->error);
+    if (status == TANSU_OK)
+        status = compile_let(p);
+    if (status == TANSU_OK)
+        status = compile_stages(p, &list);
+    if (status == TANSU_OK)
+        status = pipeline_check_update(p);
+    expression_compiler_free(&p->compiler);
+    if (status != TANSU_OK) {
+        pipeline_free(p);
+        return status;
+    }
+    *result = p;
+    return TANSU_OK;
+}
+
+tansu_status pipeline_begin_fed(pipeline *p) {
+    p->ev.error = p->error;
+    if (p->begun)
+        return TANSU_OK;
+    evaluation_init(&p->ev, p->collation, &p->deadline, p->error);
+    tansu_status status = evaluate_let(p);
+    return status == TANSU_OK ? begin(p) : status;
 }
 
 tansu_status pipeline_begin_inner(pipeline *p, stage *s) {

@@ -9,6 +9,9 @@
 #ifndef TANSU_QUERY_PIPELINE_PIPELINE_H
 #define TANSU_QUERY_PIPELINE_PIPELINE_H
 
+#include "bson/document.h"
+#include "query/match/collation.h"
+#include "query/util/deadline.h"
 #include "store/read_context.h"
 
 /* A compiled pipeline, which may be run once. */
@@ -39,6 +42,45 @@ tansu_status pipeline_start(pipeline *p, const snapshot *snapshot, const read_co
  * Errors: INVALID_QUERY (an expression, context: the operator), TOO_LARGE, and those of a query's
  * run. */
 tansu_status pipeline_next(pipeline *p, tansu_document *document, tansu_error *error);
+
+/* ---- Writing ---- */
+
+#define OUTPUT_FIELDS 32
+
+/* What is done with a document of $merge. */
+enum when_matched { MATCHED_MERGE, MATCHED_REPLACE, MATCHED_KEEP, MATCHED_FAIL, MATCHED_PIPELINE };
+enum when_not_matched { NOT_MATCHED_INSERT, NOT_MATCHED_DISCARD, NOT_MATCHED_FAIL };
+
+/* Where the documents of a pipeline go that ends with $out or $merge. */
+typedef struct pipeline_output {
+    enum { OUTPUT_REPLACE, OUTPUT_MERGE } kind;
+    const char *collection;
+    const char *on[OUTPUT_FIELDS]; /* $merge: the fields by which documents are the same */
+    uint32_t on_count;
+    enum when_matched when_matched;
+    enum when_not_matched when_not_matched;
+} pipeline_output;
+
+/* pipeline_get_output -- NULL: the pipeline ends with neither. Otherwise its documents are to be
+ * written; once the first was shown, the pipeline reads nothing but its own memory. */
+const pipeline_output *pipeline_get_output(const pipeline *p);
+
+/* pipeline_merge_matched -- what the pipeline of "whenMatched" makes of an existing document and one
+ * of the pipeline's. Errors: those of pipeline_next(). */
+tansu_status pipeline_merge_matched(pipeline *p, tansu_document document, tansu_document existing,
+                                    tansu_buffer *out, tansu_error *error);
+
+/* pipeline_compile_update -- a pipeline that updates one document after the other: an array of the
+ * stages $set, $unset, $project, $replaceRoot and $replaceWith. `let` is a document of variables,
+ * which are constants, or missing. Errors: those of pipeline_compile(). */
+tansu_status pipeline_compile_update(const doc_value *stages, const doc_value *let,
+                                     const collation *collation, pipeline **result,
+                                     tansu_error *error);
+
+/* pipeline_update -- replaces `out` by the document that the update makes of one. `stop` may be
+ * NULL. Errors: those of pipeline_next(). */
+tansu_status pipeline_update(pipeline *p, const uint8_t *doc, size_t size, const deadline *stop,
+                             tansu_buffer *out, tansu_error *error);
 
 /* pipeline_end_timeout -- ends the timeout ($maxTimeMS) of the steps to come. */
 void pipeline_end_timeout(pipeline *p);

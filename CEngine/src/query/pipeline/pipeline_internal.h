@@ -184,6 +184,12 @@ tansu_status pipeline_next_inner(pipeline *p, doc_value *doc);
 /* pipeline_end_inner -- ends the run. */
 void pipeline_end_inner(pipeline *p);
 
+/* pipeline_check_update -- whether all stages may stand in an update. Errors: INVALID_QUERY. */
+tansu_status pipeline_check_update(const pipeline *p);
+
+/* pipeline_begin_fed -- begins the run of an update, unless it has begun. */
+tansu_status pipeline_begin_fed(pipeline *p);
+
 /* ---- computed_fields.c ---- */
 
 /* The fields of $project, $addFields or $unset. */
@@ -228,5 +234,7 @@ extern const stage_kind stage_graph_lookup;
 extern const stage_kind stage_union_with;
 extern const stage_kind stage_facet;
 extern const stage_kind stage_redact;
+extern const stage_kind stage_out;
+extern const stage_kind stage_merge;
 
 #endif

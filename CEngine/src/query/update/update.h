@@ -12,7 +12,8 @@
 
 #include "query/parse/query_compile.h"
 
-/* Validated and compiled operations. Immutable: many threads may apply them. */
+/* Validated and compiled operations. Immutable: many threads may apply them, but those of a $pipeline
+ * one thread at a time. */
 typedef struct update update;
 
 /* Properties of the operations. */

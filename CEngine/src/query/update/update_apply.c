@@ -399,11 +399,22 @@ tansu_status update_apply(const update *u, const uint8_t *doc, size_t size, cons
     doc_value whole = {.data = doc, .size = (uint32_t)size, .type = DOC_DOCUMENT};
     applying a = {.update = u, .how = how, .memory = {.limit = APPLY_MEMORY}, .error = error};
     tansu_status status = TANSU_OK;
+    tansu_buffer made = TANSU_BUFFER_INIT;
+    if (u->pipeline != NULL) {
+        status = pipeline_update(u->pipeline, doc, size, how->context->deadline, &made, error);
+        if (status != TANSU_OK) {
+            tansu_buffer_free(&made);
+            return status;
+        }
+        whole = (doc_value){.data = made.data, .size = (uint32_t)made.size, .type = DOC_DOCUMENT};
+    }
     a.root = item_new(&a.memory, &whole);
     if (a.root == NULL || !item_open(&a.memory, a.root))
         status = error_memory(error);
     if (status == TANSU_OK)
-        status = u->facts.replaces ? replace(&a, doc, size) : apply_all(&a, doc, size);
+        status = u->pipeline != NULL ? TANSU_OK
+                 : u->facts.replaces ? replace(&a, doc, size)
+                                     : apply_all(&a, doc, size);
     if (status == TANSU_OK)
         status = keep_id(&a, doc, size);
     if (status == TANSU_OK && how->inserting)
@@ -415,6 +426,7 @@ tansu_status update_apply(const update *u, const uint8_t *doc, size_t size, cons
                            "Update needs more than %zu MiB of memory for one document; use fewer "
                            "operators at once",
                            APPLY_MEMORY / (1024 * 1024));
+    tansu_buffer_free(&made);
     tansu_buffer_free(&a.collated[0]);
     tansu_buffer_free(&a.collated[1]);
     arena_free(&a.memory);

@@ -8,6 +8,7 @@
 #include "query/match/collation.h"
 #include "query/parse/parsed_query.h"
 #include "query/parse/selector.h"
+#include "query/pipeline/pipeline.h"
 #include "query/update/update.h"
 #include "util/error.h"
 
@@ -99,6 +100,7 @@ struct update {
     const uint8_t *document;
     size_t size;
     doc_value replacement; /* of $replace */
+    pipeline *pipeline;    /* of $pipeline; NULL: none */
     bool empty;            /* the document is: an error, unless the query has $upsert or $dropall */
     const collation *collation; /* of strings; NULL: by bytes */
     update_facts facts;

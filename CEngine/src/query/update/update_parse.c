@@ -375,10 +375,26 @@ static tansu_status read_replacement(update *u, const doc_value *value, tansu_er
     return TANSU_OK;
 }
 
+/* read_pipeline -- $pipeline: an array of stages. */
+static tansu_status read_pipeline(update *u, const doc_value *value, tansu_error *error) {
+    const doc_value none = {NULL, 0, DOC_MISSING};
+    if (u->pipeline != NULL)
+        return bad_context(error, "$pipeline", "\"$pipeline\" is given twice; remove one of them");
+    if (value->type != DOC_ARRAY)
+        return bad_context(error, "$pipeline",
+                           "Operand of \"$pipeline\" must be an array of stages");
+    tansu_status status = pipeline_compile_update(value, &none, u->collation, &u->pipeline, error);
+    if (status != TANSU_OK)
+        error_prefix(error, "$pipeline");
+    return status;
+}
+
 /* read_operator -- one operator. */
 static tansu_status read_operator(update *u, const doc_iter *iter, tansu_error *error) {
     if (strcmp(iter->key, "$replace") == 0)
         return read_replacement(u, &iter->value, error);
+    if (strcmp(iter->key, "$pipeline") == 0)
+        return read_pipeline(u, &iter->value, error);
     if (strcmp(iter->key, "$upsert") == 0)
         return read_upsert(u, &iter->value, error);
     if (strcmp(iter->key, "$dropall") == 0)
@@ -455,6 +471,9 @@ static tansu_status check_combination(const update *u, tansu_error *error) {
         return bad_context(error, "$upsert",
                            "\"$upsert\" with a document excludes \"$replace\"; set \"$upsert\" to "
                            "true");
+    if (u->pipeline != NULL && (u->count != 0 || u->facts.replaces || u->facts.drops))
+        return bad_context(error, "$pipeline",
+                           "\"$pipeline\" excludes other operators; put them into its stages");
     if (u->facts.replaces && u->count != 0)
         return bad_context(error, "$replace",
                            "\"$replace\" excludes other operators; put their fields into its "
@@ -524,6 +543,7 @@ void update_free(update *u) {
     filters_free(u);
     for (operation *o = u->first; o != NULL; o = o->next)
         condition_free(o->test);
+    pipeline_free(u->pipeline);
     arena_free(&u->memory);
     free(u);
 }

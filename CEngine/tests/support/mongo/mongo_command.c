@@ -372,6 +372,10 @@ static bool update_of(const mongo_call *c, const bson_t *doc, const char *name, 
     bson_t given_update;
     bson_iter_t iter;
     bson_init(update);
+    if (bson_iter_init_find(&iter, doc, name) && BSON_ITER_HOLDS_ARRAY(&iter)) {
+        bson_append_iter(update, "$pipeline", -1, &iter);
+        return true;
+    }
     if (!bson_iter_init_find(&iter, doc, name) || !BSON_ITER_HOLDS_DOCUMENT(&iter) ||
         !iter_document(&iter, &given_update)) {
         c->reply->not_applicable = mongo_envelope;

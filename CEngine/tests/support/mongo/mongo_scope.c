@@ -12,7 +12,6 @@ typedef struct rule {
     const char *why;
 } rule;
 
-static const char pipelines[] = "aggregation pipelines";
 static const char expressions[] = "aggregation expressions";
 static const char geometry[] = "geometry";
 static const char text_search[] = "text search";
@@ -23,12 +22,14 @@ static const char envelope[] = "the command's own members: the C API has types a
 
 /* Operators that are not in the language, wherever they stand in a query. */
 static const rule query_rules[] = {
-    {"$expr", expressions},       {"$rand", expressions},      {"$sampleRate", expressions},
-    {"$where", "JavaScript"},     {"$function", "JavaScript"}, {"$jsonSchema", "JSON schemas"},
-    {"$text", text_search},       {"$meta", text_search},      {"$geoWithin", geometry},
-    {"$geoIntersects", geometry}, {"$near", geometry},         {"$nearSphere", geometry},
-    {"$within", geometry},        {"$geometry", geometry},     {"$box", geometry},
-    {"$center", geometry},        {"$centerSphere", geometry}, {"$polygon", geometry},
+    {"$sampleRate", expressions}, {"$where", "JavaScript"},
+    {"$function", "JavaScript"},  {"$jsonSchema", "JSON schemas"},
+    {"$text", text_search},       {"$meta", text_search},
+    {"$geoWithin", geometry},     {"$geoIntersects", geometry},
+    {"$near", geometry},          {"$nearSphere", geometry},
+    {"$within", geometry},        {"$geometry", geometry},
+    {"$box", geometry},           {"$center", geometry},
+    {"$centerSphere", geometry},  {"$polygon", geometry},
     {"$maxDistance", geometry},   {"$minDistance", geometry},
 };
 
@@ -299,7 +300,7 @@ static const char *scope_of_statement(const bson_t *statement, bool fails) {
     for (bson_iter_init(&iter, statement); why == NULL && bson_iter_next(&iter);) {
         const char *key = bson_iter_key(&iter);
         if (strcmp(key, "u") == 0 && BSON_ITER_HOLDS_ARRAY(&iter))
-            why = pipelines;
+            why = scope_of_pipeline(&iter);
         else if (strcmp(key, "q") == 0 || strcmp(key, "u") == 0)
             why = BSON_ITER_HOLDS_DOCUMENT(&iter) ? scope_of_query(&iter) : fails ? envelope : NULL;
         else if (fails && strcmp(key, "limit") == 0)
@@ -350,7 +351,7 @@ static const char *scope_of_member(const bson_iter_t *member, bool fails) {
     if (strcmp(key, "projection") == 0 || strcmp(key, "fields") == 0)
         return scope_of_projection(member);
     if (strcmp(key, "update") == 0 && BSON_ITER_HOLDS_ARRAY(member))
-        return pipelines;
+        return scope_of_pipeline(member);
     if (strcmp(key, "updates") == 0 || strcmp(key, "deletes") == 0 || strcmp(key, "indexes") == 0) {
         if (!BSON_ITER_HOLDS_ARRAY(member) || !iter_document(member, &list) || bson_empty(&list))
             return envelope;
