@@ -1,7 +1,7 @@
 /*
- * query/aggregate/exact_sum.c -- exact sums in fixed-point numbers.
+ * query/util/exact_sum.c -- exact sums in fixed-point numbers.
  */
-#include "query/aggregate/exact_sum.h"
+#include "query/util/exact_sum.h"
 
 #include <float.h>
 #include <math.h>

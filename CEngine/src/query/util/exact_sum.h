@@ -1,12 +1,12 @@
 /*
- * query/aggregate/exact_sum.h -- exact sums of numbers of all four types, for $sum and $avg.
+ * query/util/exact_sum.h -- exact sums of numbers of all four types, for $sum and $avg.
  *
  * Only the result is rounded, so a sum does not depend on the order of its numbers. Whole numbers
  * are summed in 128 bits, doubles and decimals as fixed-point numbers that are wide enough for
  * their ranges.
  */
-#ifndef TANSU_QUERY_AGGREGATE_EXACT_SUM_H
-#define TANSU_QUERY_AGGREGATE_EXACT_SUM_H
+#ifndef TANSU_QUERY_UTIL_EXACT_SUM_H
+#define TANSU_QUERY_UTIL_EXACT_SUM_H
 
 #include "bson/decimal.h"
 #include "bson/document.h"
