@@ -469,27 +469,24 @@ static void multiply_digits(const decimal *a, const decimal *b, decimal *result)
 }
 
 void decimal_add(const decimal *a, const decimal *b, decimal *result) {
-    *result = (decimal){.kind = DECIMAL_NAN};
-    if (a->kind == DECIMAL_NAN || b->kind == DECIMAL_NAN)
-        return;
+    decimal sum = {.kind = DECIMAL_NAN};
     if (a->kind == DECIMAL_FINITE && b->kind == DECIMAL_FINITE)
-        add_digits(a, b, result);
-    else if (a->kind != b->kind || a->negative == b->negative)
-        *result = a->kind == DECIMAL_INFINITE ? *a : *b;
+        add_digits(a, b, &sum);
+    else if (a->kind != DECIMAL_NAN && b->kind != DECIMAL_NAN &&
+             (a->kind != b->kind || a->negative == b->negative))
+        sum = a->kind == DECIMAL_INFINITE ? *a : *b;
+    *result = sum;
 }
 
 void decimal_multiply(const decimal *a, const decimal *b, decimal *result) {
-    *result = (decimal){.kind = DECIMAL_NAN};
-    if (a->kind == DECIMAL_NAN || b->kind == DECIMAL_NAN)
-        return;
-    if (a->kind == DECIMAL_FINITE && b->kind == DECIMAL_FINITE) {
-        multiply_digits(a, b, result);
-        return;
-    }
+    decimal product = {.kind = DECIMAL_NAN};
     bool zero = (a->kind == DECIMAL_FINITE && u128_is_zero(a->coefficient)) ||
                 (b->kind == DECIMAL_FINITE && u128_is_zero(b->coefficient));
-    if (!zero)
-        *result = (decimal){.kind = DECIMAL_INFINITE, .negative = a->negative != b->negative};
+    if (a->kind == DECIMAL_FINITE && b->kind == DECIMAL_FINITE)
+        multiply_digits(a, b, &product);
+    else if (a->kind != DECIMAL_NAN && b->kind != DECIMAL_NAN && !zero)
+        product = (decimal){.kind = DECIMAL_INFINITE, .negative = a->negative != b->negative};
+    *result = product;
 }
 
 /* read_text -- a coefficient and an exponent as the C library writes them with so many digits. The

@@ -56,7 +56,8 @@ bool decimal_is_zero(const uint8_t *bytes);
  * A result is the exact one, rounded half to even to 34 digits.
  */
 
-/* decimal_add, decimal_multiply -- what is too large for the format is infinity. */
+/* decimal_add, decimal_multiply -- what is too large for the format is infinity. The result may be
+ * one of the operands. */
 void decimal_add(const decimal *a, const decimal *b, decimal *result);
 void decimal_multiply(const decimal *a, const decimal *b, decimal *result);
 

@@ -3,8 +3,6 @@
  */
 #include "bson/number.h"
 
-#include "bson/decimal.h"
-
 #include <math.h>
 
 /* put_exact -- writes the bits of the double, and 0: it is exact. */
@@ -252,14 +250,12 @@ void number_int64(int64_t value, number *result) {
     store_u64(result->bytes, (uint64_t)value);
 }
 
-/* set_double -- a double. */
-static void set_double(double value, number *result) {
+void number_double(double value, number *result) {
     *result = (number){.type = DOC_DOUBLE, .size = 8};
     memcpy(result->bytes, &value, 8);
 }
 
-/* set_decimal -- a decimal128. */
-static void set_decimal(const decimal *value, number *result) {
+void number_decimal(const decimal *value, number *result) {
     *result = (number){.type = DOC_DECIMAL128, .size = 16};
     decimal_write(value, result->bytes);
 }
@@ -268,8 +264,8 @@ void number_zero(uint8_t type, number *result) {
     switch (type) {
     case DOC_INT32: number_int32(0, result); break;
     case DOC_INT64: number_int64(0, result); break;
-    case DOC_DOUBLE: set_double(0, result); break;
-    default: set_decimal(&(decimal){.kind = DECIMAL_FINITE}, result); break;
+    case DOC_DOUBLE: number_double(0, result); break;
+    default: number_decimal(&(decimal){.kind = DECIMAL_FINITE}, result); break;
     }
 }
 
@@ -303,7 +299,7 @@ static void combine_decimals(const doc_value *left, const doc_value *right, bool
         decimal_add(&a, &b, &c);
     else
         decimal_multiply(&a, &b, &c);
-    set_decimal(&c, result);
+    number_decimal(&c, result);
 }
 
 /* as_double -- a number as a double; false when that is not exact. */
@@ -327,7 +323,7 @@ static enum number_fault combine(const doc_value *a, const doc_value *b, bool ad
         double x, y;
         if (!as_double(a, &x) || !as_double(b, &y))
             return NUMBER_INEXACT;
-        set_double(add ? x + y : x * y, result);
+        number_double(add ? x + y : x * y, result);
         return NUMBER_OK;
     }
     int64_t z;

@@ -4,6 +4,7 @@
 #ifndef TANSU_BSON_NUMBER_H
 #define TANSU_BSON_NUMBER_H
 
+#include "bson/decimal.h"
 #include "bson/document.h"
 
 /* Classes of numbers in their order; each is also the first byte of its numbers' keys. */
@@ -79,6 +80,10 @@ void number_zero(uint8_t type, number *result);
 /* number_int32, number_int64 -- whole numbers. */
 void number_int32(int32_t value, number *result);
 void number_int64(int64_t value, number *result);
+
+/* number_double, number_decimal -- a double and a decimal128. */
+void number_double(double value, number *result);
+void number_decimal(const decimal *value, number *result);
 
 /* number_value -- the number as a value, which points into it. */
 static inline doc_value number_value(const number *n) {
