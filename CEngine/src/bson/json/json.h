@@ -39,4 +39,22 @@ bool json_write_string(tansu_buffer *text, const char *string, size_t size);
 /* json_write_integer -- appends a number. */
 bool json_write_integer(tansu_buffer *text, int64_t number);
 
+/* ---- Doubles ---- */
+
+typedef enum json_double_result {
+    JSON_DOUBLE_OK,
+    JSON_DOUBLE_RANGE,
+    JSON_DOUBLE_MEMORY
+} json_double_result;
+
+/* json_parse_double -- reads a number of JSON (RFC 8259), which may also begin with zeros or begin or
+ * end with its point, rounded correctly whatever the locale is. RANGE: it is greater than every
+ * double. */
+json_double_result json_parse_double(const char *text, size_t size, double *result);
+
+/* json_format_double -- writes the shortest digits that read back as the same finite double, always
+ * with a point or an exponent; returns the number of bytes. */
+#define JSON_DOUBLE_SIZE 40
+size_t json_format_double(char text[JSON_DOUBLE_SIZE], double number);
+
 #endif

@@ -13,21 +13,6 @@ const char *json_scan_number(const char *text, const char *end, bool *integer);
 /* json_parse_integer -- reads an optional sign and digits; false when they are not an int64. */
 bool json_parse_integer(const char *text, size_t size, int64_t *result);
 
-typedef enum json_double_result {
-    JSON_DOUBLE_OK,
-    JSON_DOUBLE_RANGE,
-    JSON_DOUBLE_MEMORY
-} json_double_result;
-
-/* json_parse_double -- reads a number that json_scan_number() found, rounded correctly whatever the
- * locale is. RANGE: it is greater than every double. */
-json_double_result json_parse_double(const char *text, size_t size, double *result);
-
-/* json_format_double -- writes the shortest digits that read back as the same finite double, always
- * with a point or an exponent; returns the number of bytes. */
-#define JSON_DOUBLE_SIZE 40
-size_t json_format_double(char text[JSON_DOUBLE_SIZE], double number);
-
 /* json_parse_date -- reads an RFC 3339 time as milliseconds since 1970; false when it is
  * invalid. */
 bool json_parse_date(const char *text, size_t size, int64_t *milliseconds);
