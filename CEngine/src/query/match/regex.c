@@ -3,7 +3,6 @@
  * and runs them is behind regex_code.h.
  */
 #include "query/match/regex.h"
-#include "query/match/regex_code.h"
 #include "util/error.h"
 #include <stdlib.h>
 
@@ -132,9 +131,9 @@ bool regex_prefix(const regex *r, tansu_buffer *out) {
 
 /* ---- Matching ---- */
 
-bool regex_matches(const regex *r, match_context *c, const char *text, size_t size,
-                   const char *error_context) {
-    switch (regex_code_match(r->code, &c->regex, text, size)) {
+/* matched -- whether a result is a match; errors go to the match context. */
+static bool matched(enum regex_result result, match_context *c, const char *error_context) {
+    switch (result) {
     case REGEX_MATCH: return true;
     case REGEX_NO_MATCH: return false;
     case REGEX_MEMORY: return match_fail(c, TANSU_E_MEMORY, error_context, NULL);
@@ -143,4 +142,21 @@ bool regex_matches(const regex *r, match_context *c, const char *text, size_t si
     return match_fail(c, TANSU_E_INVALID_QUERY, error_context,
                       "Regular expression exceeds the step limit of one match; simplify it, "
                       "nested repetitions first");
+}
+
+bool regex_matches(const regex *r, match_context *c, const char *text, size_t size,
+                   const char *error_context) {
+    return matched(regex_code_match(r->code, &c->regex, text, size), c, error_context);
+}
+
+bool regex_groups(const regex *r, uint32_t *count) {
+    return regex_code_groups(r->code, count);
+}
+
+bool regex_find(const regex *r, match_context *c, const char *text, size_t size, size_t from,
+                regex_span *spans, const char *error_context) {
+    uint32_t groups = 0;
+    (void)regex_code_groups(r->code, &groups);
+    return matched(regex_code_find(r->code, &c->regex, text, size, from, spans, groups + 1), c,
+                   error_context);
 }

@@ -6,6 +6,7 @@
 
 #include "query/match/match_context.h"
 #include "query/match/node.h"
+#include "query/match/regex_code.h"
 #include "util/arena.h"
 
 /* What a pattern is compiled with. */
@@ -35,6 +36,15 @@ bool regex_prefix(const regex *r, tansu_buffer *out);
  * INVALID_QUERY, with `error_context`, when it exceeds the limits. */
 bool regex_matches(const regex *r, match_context *c, const char *text, size_t size,
                    const char *error_context);
+
+/* regex_groups -- the number of groups that capture; false when what runs expressions does not tell
+ * where they match, so that regex_find() cannot be called. */
+bool regex_groups(const regex *r, uint32_t *count);
+
+/* regex_find -- as regex_matches(), from the byte `from` on (what is before it can be looked behind
+ * at); fills in where the match and its groups are: 1 span more than groups. */
+bool regex_find(const regex *r, match_context *c, const char *text, size_t size, size_t from,
+                regex_span *spans, const char *error_context);
 
 /* regex_memory_free -- frees the memory of a match context. NULL is allowed. */
 void regex_memory_free(struct regex_memory *memory);

@@ -8,6 +8,7 @@
 
 #include "tansu.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,22 @@ void regex_code_free(void *code);
  * regex_memory_free() of regex.h frees it. */
 enum regex_result regex_code_match(void *code, struct regex_memory **memory, const char *text,
                                    size_t size);
+
+/* Where a part of a text is; REGEX_NOWHERE in both for a group that took no part in the match. */
+typedef struct regex_span {
+    size_t start, end;
+} regex_span;
+
+#define REGEX_NOWHERE SIZE_MAX
+
+/* regex_code_groups -- the number of groups that capture; false when what runs expressions does not
+ * tell where they match. */
+bool regex_code_groups(void *code, uint32_t *count);
+
+/* regex_code_find -- as regex_code_match(), from the byte `from` on, but what is before it can be
+ * looked behind at; and where the match and its groups are: `count` spans, 1 more than groups. */
+enum regex_result regex_code_find(void *code, struct regex_memory **memory, const char *text,
+                                  size_t size, size_t from, regex_span *spans, uint32_t count);
 
 /* regex_platform_set -- makes the functions of a program the ones to use: tansu_platform_set(), with
  * an argument that was checked. */

@@ -5,7 +5,6 @@
 #ifndef WITH_LIBPCRE2_8
 
 #include "query/match/regex.h"
-#include "query/match/regex_code.h"
 #include "util/error.h"
 
 #include <stdatomic.h>
@@ -67,6 +66,20 @@ void regex_code_free(void *code) {
 /* The program's functions keep their own memory. */
 void regex_memory_free(struct regex_memory *memory) {
     (void)memory;
+}
+
+/* They answer whether a text matches, and nothing else. */
+bool regex_code_groups(void *code, uint32_t *count) {
+    (void)code;
+    *count = 0;
+    return false;
+}
+
+enum regex_result regex_code_find(void *code, struct regex_memory **memory, const char *text,
+                                  size_t size, size_t from, regex_span *spans, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        spans[i] = (regex_span){REGEX_NOWHERE, REGEX_NOWHERE};
+    return regex_code_match(code, memory, text + from, size - from);
 }
 
 enum regex_result regex_code_match(void *code, struct regex_memory **memory, const char *text,

@@ -5,7 +5,6 @@
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "query/match/regex.h"
-#include "query/match/regex_code.h"
 #include "util/error.h"
 #include <pcre2.h>
 #include <stdlib.h>
@@ -98,17 +97,49 @@ static struct regex_memory *memory_new(void) {
     return memory;
 }
 
-/* Strings of stored documents are valid UTF-8, so PCRE2 need not check them. */
-enum regex_result regex_code_match(void *code, struct regex_memory **memory, const char *text,
-                                   size_t size) {
-    if (!*memory && !(*memory = memory_new()))
-        return REGEX_MEMORY;
-    int found = pcre2_match(code, (PCRE2_SPTR)text, size, 0, PCRE2_NO_UTF_CHECK, (*memory)->data,
-                            (*memory)->bounds);
+/* run -- matches from the byte `from` on. Strings of stored documents are valid UTF-8, so PCRE2 need
+ * not check them. */
+static enum regex_result run(void *code, struct regex_memory *memory, const char *text, size_t size,
+                             size_t from) {
+    int found = pcre2_match(code, (PCRE2_SPTR)text, size, from, PCRE2_NO_UTF_CHECK, memory->data,
+                            memory->bounds);
     return found >= 0                      ? REGEX_MATCH
            : found == PCRE2_ERROR_NOMATCH  ? REGEX_NO_MATCH
            : found == PCRE2_ERROR_NOMEMORY ? REGEX_MEMORY
                                            : REGEX_STEPS;
+}
+
+enum regex_result regex_code_match(void *code, struct regex_memory **memory, const char *text,
+                                   size_t size) {
+    if (!*memory && !(*memory = memory_new()))
+        return REGEX_MEMORY;
+    return run(code, *memory, text, size, 0);
+}
+
+bool regex_code_groups(void *code, uint32_t *count) {
+    return pcre2_pattern_info(code, PCRE2_INFO_CAPTURECOUNT, count) == 0;
+}
+
+enum regex_result regex_code_find(void *code, struct regex_memory **memory, const char *text,
+                                  size_t size, size_t from, regex_span *spans, uint32_t count) {
+    if (!*memory && !(*memory = memory_new()))
+        return REGEX_MEMORY;
+    if (pcre2_get_ovector_count((*memory)->data) < count) {
+        pcre2_match_data *data = pcre2_match_data_create(count, NULL);
+        if (!data)
+            return REGEX_MEMORY;
+        pcre2_match_data_free((*memory)->data);
+        (*memory)->data = data;
+    }
+    enum regex_result result = run(code, *memory, text, size, from);
+    const PCRE2_SIZE *found = pcre2_get_ovector_pointer((*memory)->data);
+    for (uint32_t i = 0; result == REGEX_MATCH && i < count; i++) {
+        size_t start = found[2 * (size_t)i], end = found[2 * (size_t)i + 1];
+        /* A \K may have moved the start behind the end. */
+        spans[i] = start == PCRE2_UNSET ? (regex_span){REGEX_NOWHERE, REGEX_NOWHERE}
+                                        : (regex_span){start, end < start ? start : end};
+    }
+    return result;
 }
 
 tansu_status regex_platform_set(const tansu_platform *platform, tansu_error *error) {
