@@ -3,7 +3,7 @@
  * library, groups through the public calls, and files that are no time zone.
  */
 #include "bson/document.h"
-#include "query/aggregate/date_trunc.h"
+#include "query/util/date_trunc.h"
 #include "query/util/time_zone.h"
 #include "support/calls/aggregate_calls.h"
 #include "support/calls/query_calls.h"
@@ -211,7 +211,7 @@ static void mistakes_are_named(void) {
     BAD("group.by.m.$dateTrunc.timezone", "{'date': 'd', 'unit': 'day', 'timezone': '../passwd'}");
     BAD("group.by.m.$dateTrunc.timezone", "{'date': 'd', 'unit': 'day', 'timezone': '/etc/utc'}");
     BAD("group.by.m.$dateTrunc.timezone", "{'date': 'd', 'unit': 'day', 'timezone': '+2:00'}");
-    BAD("group.by.m.$dateTrunc.timezone", "{'date': 'd', 'unit': 'day', 'timezone': '+24'}");
+    BAD("group.by.m.$dateTrunc.timezone", "{'date': 'd', 'unit': 'day', 'timezone': '+024'}");
     BAD("group.by.m.$dateTrunc.timezone", "{'date': 'd', 'unit': 'day', 'timezone': 5}");
     BAD("group.by.m.$dateTrunc.timezone", "{'date': 'd', 'unit': 'day', 'timezone': 'Europe'}");
     ANSWER("INVALID_QUERY group.by.m", "{'by': {'m': {'$dateTrunc': {}, 'x': 1}}}", NULL);

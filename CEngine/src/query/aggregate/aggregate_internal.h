@@ -12,10 +12,10 @@
 
 #include "bson/writer.h"
 #include "query/aggregate/aggregate.h"
-#include "query/aggregate/date_trunc.h"
-#include "query/util/exact_sum.h"
 #include "query/exec/run.h"
 #include "query/match/collation.h"
+#include "query/util/date_trunc.h"
+#include "query/util/exact_sum.h"
 #include "query/util/key_set.h"
 #include "util/error.h"
 

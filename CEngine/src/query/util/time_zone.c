@@ -10,6 +10,7 @@
 #include "util/fs.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct time_zone {
     zone_period *periods; /* by their beginning; the first has none */
     size_t count;
     bool has_rule; /* for the times after the last of them */
+    bool utc;
     zone_rule rule;
 };
 
@@ -55,8 +57,6 @@ static bool offset_of(const char *text, int64_t *offset) {
     }
     int hours = (digits[0] - '0') * 10 + digits[1] - '0';
     int minutes = (digits[2] - '0') * 10 + digits[3] - '0';
-    if (hours > 23 || minutes > 59)
-        return false;
     *offset = (text[0] == '-' ? -1 : 1) * ((int64_t)hours * 3600 + minutes * 60);
     return true;
 }
@@ -164,6 +164,7 @@ tansu_status time_zone_open(const char *name, const char *context, time_zone **r
     if (is_utc(name) || offset_of(name, &offset)) {
         zone->has_rule = true;
         zone->rule.standard = offset;
+        zone->utc = offset == 0 && (strcmp(name, "UTC") == 0 || *name == '+' || *name == '-');
     } else {
         status = is_name(name) ? read_file(zone, name) : TANSU_E_NOT_FOUND;
     }
@@ -214,6 +215,56 @@ int64_t time_zone_to_utc(const time_zone *zone, int64_t local) {
         return local - before;
     /* The offset changes shortly before: clocks show the time after that, or are past it. */
     return local > period.from + period.offset ? local - period.offset : period.from;
+}
+
+int64_t time_zone_from_local(const time_zone *zone, int64_t local, int64_t preferred) {
+    int64_t before = time_zone_at(zone, local - 2 * DAY).offset, first = local - before;
+    zone_period period = time_zone_at(zone, first);
+    if (period.offset != before)
+        return local - period.offset >= period.from ? local - period.offset : first;
+    zone_period next = time_zone_at(zone, first + DAY);
+    bool twice = next.offset < before && local - next.offset >= next.from;
+    return twice && preferred != before ? local - next.offset : first;
+}
+
+bool time_zone_is_utc(const time_zone *zone) {
+    return zone->utc;
+}
+
+/* ---- Open zones ---- */
+
+tansu_status time_zone_cache_open(time_zone_cache *cache, const char *name, size_t size,
+                                  const char *context, const time_zone **result,
+                                  tansu_error *error) {
+    char copy[TIME_ZONE_NAME_SIZE];
+    /* A name that has a NUL or is too long is none; the blank makes it one that is refused. */
+    bool sane = size < sizeof copy && memchr(name, 0, size) == NULL;
+    snprintf(copy, sizeof copy, "%.*s%s", (int)(sane ? size : 32), name, sane ? "" : " ...");
+    for (unsigned i = 0; i < TIME_ZONES_OPEN; i++) {
+        struct time_zone_cached *entry = &cache->zones[(cache->last + i) % TIME_ZONES_OPEN];
+        if (entry->zone == NULL || strcmp(entry->name, copy) != 0)
+            continue;
+        cache->last = (cache->last + i) % TIME_ZONES_OPEN;
+        *result = entry->zone;
+        return TANSU_OK;
+    }
+    time_zone *zone;
+    tansu_status status = time_zone_open(copy, context, &zone, error);
+    if (status != TANSU_OK)
+        return status;
+    cache->last = (cache->last + 1) % TIME_ZONES_OPEN;
+    struct time_zone_cached *entry = &cache->zones[cache->last];
+    time_zone_free(entry->zone);
+    entry->zone = zone;
+    memcpy(entry->name, copy, sizeof copy);
+    *result = zone;
+    return TANSU_OK;
+}
+
+void time_zone_cache_free(time_zone_cache *cache) {
+    for (unsigned i = 0; i < TIME_ZONES_OPEN; i++)
+        time_zone_free(cache->zones[i].zone);
+    *cache = (time_zone_cache){.last = 0};
 }
 
 /* ---- Parses and applies the rule of a time zone ---- */

@@ -49,8 +49,8 @@ zone_period zone_rule_at(const zone_rule *rule, int64_t seconds);
 typedef struct time_zone time_zone;
 
 /*
- * time_zone_open -- by name: "UTC", "GMT", "Z", "+02", "+0200", "+02:00" or an IANA name such as
- * "Europe/Berlin". The files are in the folder that the environment variable TZDIR names, or
+ * time_zone_open -- by name: "UTC", "GMT", "Z", "+02", "+0200", "+02:00" (of any two digits: "+25:70"
+ * is 26 hours and 10 minutes) or an IANA name such as "Europe/Berlin". The files are in the folder that the environment variable TZDIR names, or
  * /usr/share/zoneinfo. Errors: INVALID_QUERY (no such zone; the context is `context`), MEMORY.
  */
 tansu_status time_zone_open(const char *name, const char *context, time_zone **result,
@@ -65,5 +65,37 @@ zone_period time_zone_at(const time_zone *zone, int64_t seconds);
 /* time_zone_to_utc -- the first time at which clocks show these local seconds since 1970 or, if
  * they are put forward past them, a later time. */
 int64_t time_zone_to_utc(const time_zone *zone, int64_t local);
+
+/* time_zone_from_local -- the time at which clocks show these local seconds since 1970. Of two such
+ * times it is the one with the offset `preferred` if the first one has it, and otherwise the later
+ * one. Local seconds that clocks are put forward past count with the offset before. */
+int64_t time_zone_from_local(const time_zone *zone, int64_t local, int64_t preferred);
+
+/* time_zone_is_utc -- whether the zone is named "UTC" or is an offset of 0. "GMT" is another zone.
+ */
+bool time_zone_is_utc(const time_zone *zone);
+
+/* ---- Open zones ---- */
+
+#define TIME_ZONES_OPEN 16
+#define TIME_ZONE_NAME_SIZE 65
+
+/* The zones that were used last, so that a file is not read for each date. Zeroed, it is empty. */
+typedef struct time_zone_cache {
+    struct time_zone_cached {
+        char name[TIME_ZONE_NAME_SIZE];
+        time_zone *zone; /* NULL: none */
+    } zones[TIME_ZONES_OPEN];
+    unsigned last; /* used */
+} time_zone_cache;
+
+/* time_zone_cache_open -- a zone by name, which the cache keeps until it holds others. Errors: as
+ * time_zone_open(). */
+tansu_status time_zone_cache_open(time_zone_cache *cache, const char *name, size_t size,
+                                  const char *context, const time_zone **result,
+                                  tansu_error *error);
+
+/* time_zone_cache_free -- closes its zones; the cache is then empty. */
+void time_zone_cache_free(time_zone_cache *cache);
 
 #endif

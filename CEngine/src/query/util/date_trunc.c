@@ -1,13 +1,13 @@
 /*
- * query/aggregate/date_trunc.c -- the beginning of the unit of time in which a date lies.
+ * query/util/date_trunc.c -- the beginning of the unit of time in which a date lies.
  *
  * Years to days begin at a midnight of the time zone, whatever its offset is then. Hours to seconds
  * begin at that many seconds of the clock, but not before the clock was changed: of an hour that is
  * passed twice there are two, and one that is cut begins where it is cut.
  */
-#include "query/aggregate/date_trunc.h"
+#include "query/util/date_trunc.h"
 
-#include "bson/calendar.h"
+#include "query/util/date_unit.h"
 #include "query/util/time_zone.h"
 #include "util/error.h"
 
@@ -15,34 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DAY 86400
-
-enum unit { YEAR, QUARTER, MONTH, WEEK, DAY_UNIT, HOUR, MINUTE, SECOND };
-
-static const char *const unit_names[] = {"year", "quarter", "month",  "week",
-                                         "day",  "hour",    "minute", "second"};
-static const char *const day_names[] = {"sunday",   "monday", "tuesday", "wednesday",
-                                        "thursday", "friday", "saturday"};
-
 struct date_trunc {
-    enum unit unit;
+    date_unit unit;
     int first_weekday; /* 0: Sunday */
     time_zone *zone;
 };
 
 /* ---- Parsing ---- */
 
-/* number_of -- the number of a name in a list; false when it is not there. */
-static bool number_of(const doc_value *value, const char *const *names, int count, int *number) {
-    size_t size;
-    if (value->type != DOC_STRING)
-        return false;
-    const char *text = doc_string(value, &size);
-    for (*number = 0; *number < count; ++*number) {
-        if (strlen(names[*number]) == size && memcmp(names[*number], text, size) == 0)
-            return true;
-    }
-    return false;
+/* unit_of -- the unit that a name means; false when it is none. */
+static bool unit_of(const doc_value *value, date_unit *unit) {
+    return date_unit_read(value, unit) && *unit != DATE_MILLISECOND;
 }
 
 /* read_zone -- the value of "timezone". */
@@ -63,7 +46,6 @@ static tansu_status read_zone(date_trunc *trunc, const doc_value *value, const c
 static tansu_status read_member(date_trunc *trunc, const doc_iter *member, const char *context,
                                 unsigned *seen, doc_value *path, tansu_error *error) {
     char inner[2 * sizeof error->context];
-    int number;
     snprintf(inner, sizeof inner, "%s.%s", context, member->key);
     if (strcmp(member->key, "date") == 0) {
         if (member->value.type != DOC_STRING)
@@ -73,17 +55,16 @@ static tansu_status read_member(date_trunc *trunc, const doc_iter *member, const
         return TANSU_OK;
     }
     if (strcmp(member->key, "unit") == 0) {
-        if (!number_of(&member->value, unit_names, SECOND + 1, &number))
+        if (!unit_of(&member->value, &trunc->unit))
             return error_set(
                 error, TANSU_E_INVALID_QUERY, inner,
                 "\"unit\" must be \"year\", \"quarter\", \"month\", \"week\", \"day\", "
                 "\"hour\", \"minute\" or \"second\"");
-        trunc->unit = (enum unit)number;
         *seen |= 2;
         return TANSU_OK;
     }
     if (strcmp(member->key, "startOfWeek") == 0) {
-        if (!number_of(&member->value, day_names, 7, &trunc->first_weekday))
+        if (!date_weekday_read(&member->value, &trunc->first_weekday))
             return error_set(error, TANSU_E_INVALID_QUERY, inner,
                              "\"startOfWeek\" must be the English name of a day, such as "
                              "\"monday\"");
@@ -128,38 +109,18 @@ void date_trunc_free(date_trunc *trunc) {
 
 /* ---- Truncating ---- */
 
-static int64_t floor_div(int64_t a, int64_t b) {
-    return a / b - (a % b < 0);
-}
-
-/* first_day -- the first day of the unit in which a day lies, both since 1970. */
-static int64_t first_day(const date_trunc *trunc, int64_t day) {
-    calendar_date date = calendar_date_of(day);
-    switch (trunc->unit) {
-    case YEAR: return calendar_days(date.year, 1, 1);
-    case QUARTER: return calendar_days(date.year, (date.month - 1) / 3 * 3 + 1, 1);
-    case MONTH: return calendar_days(date.year, date.month, 1);
-    case WEEK: {
-        /* 1970-01-01 was a Thursday, day 4. */
-        int64_t since = day + 4 - trunc->first_weekday;
-        return day - (since - floor_div(since, 7) * 7);
-    }
-    default: return day;
-    }
-}
-
 int64_t date_trunc_apply(const date_trunc *trunc, int64_t milliseconds) {
-    static const int lengths[] = {[HOUR] = 3600, [MINUTE] = 60, [SECOND] = 1};
-    int64_t seconds = floor_div(milliseconds, 1000), truncated, result;
+    static const int lengths[] = {[DATE_HOUR] = 3600, [DATE_MINUTE] = 60, [DATE_SECOND] = 1};
+    int64_t result;
+    if (trunc->unit < DATE_HOUR)
+        return date_truncate(trunc->zone, milliseconds, trunc->unit, 1, trunc->first_weekday,
+                             &result)
+                   ? result
+                   : milliseconds;
+    int64_t seconds = date_floor(milliseconds, 1000);
     zone_period period = time_zone_at(trunc->zone, seconds);
-    int64_t local = seconds + period.offset;
-    if (trunc->unit >= HOUR) {
-        int length = lengths[trunc->unit];
-        truncated = floor_div(local, length) * length - period.offset;
-        truncated = truncated < period.from ? period.from : truncated;
-    } else {
-        int64_t midnight = first_day(trunc, floor_div(local, DAY)) * DAY;
-        truncated = time_zone_to_utc(trunc->zone, midnight);
-    }
+    int length = lengths[trunc->unit];
+    int64_t truncated = date_floor(seconds + period.offset, length) * length - period.offset;
+    truncated = truncated < period.from ? period.from : truncated;
     return __builtin_mul_overflow(truncated, 1000, &result) ? milliseconds : result;
 }

@@ -1,10 +1,10 @@
 /*
- * query/aggregate/date_trunc.h -- {"$dateTrunc": {"date": path, "unit": …, "timezone": …,
+ * query/util/date_trunc.h -- {"$dateTrunc": {"date": path, "unit": …, "timezone": …,
  * "startOfWeek": …}} in "by": the beginning of the year, month, day and so on of a date, in a time
  * zone.
  */
-#ifndef TANSU_QUERY_AGGREGATE_DATE_TRUNC_H
-#define TANSU_QUERY_AGGREGATE_DATE_TRUNC_H
+#ifndef TANSU_QUERY_UTIL_DATE_TRUNC_H
+#define TANSU_QUERY_UTIL_DATE_TRUNC_H
 
 #include "bson/document.h"
 #include "tansu.h"
