@@ -24,6 +24,7 @@ void evaluation_init(evaluation *ev, const collation *collation, const deadline 
 void evaluation_free(evaluation *ev) {
     arena_free(&ev->memory);
     match_context_free(&ev->match);
+    time_zone_cache_free(&ev->zones);
     while (ev->free_buffers) {
         build_buffer *next = ev->free_buffers->next;
         tansu_buffer_free(&ev->free_buffers->bytes);

@@ -14,6 +14,7 @@
 #include "query/match/match_context.h"
 #include "query/match/node.h"
 #include "query/util/deadline.h"
+#include "query/util/time_zone.h"
 #include "util/arena.h"
 #include "util/error.h"
 
@@ -55,6 +56,7 @@ typedef struct evaluation {
     match_context match; /* of regular expressions, and of queries in expressions */
     uint64_t steps;
     uint64_t random; /* state of $rand */
+    time_zone_cache zones;
     uint8_t now[8];
     build_buffer *free_buffers;
     tansu_buffer collated[2];
