@@ -385,6 +385,30 @@ static bool abbreviation_of(const char *at, size_t size, int64_t *seconds) {
     return false;
 }
 
+bool date_text_zone(const char **at, const char *end, int64_t *seconds) {
+    const char *p = *at;
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '('))
+        p++;
+    if (end - p > 3 && memcmp(p, "GMT", 3) == 0 && (p[3] == '+' || p[3] == '-'))
+        p += 3;
+    const char *from = p;
+    bool valid;
+    if (p < end && (*p == '+' || *p == '-')) {
+        int colons = 0;
+        for (p++; p < end && (is_digit(*p) || *p == ':'); p++)
+            colons += *p == ':';
+        valid = p - from <= 6 && colons <= 1 && from[1] != ':' && offset_of(from, p, seconds);
+    } else {
+        while (p < end && *p != ' ' && *p != ')')
+            p++;
+        valid = p > from && abbreviation_of(from, (size_t)(p - from), seconds);
+    }
+    while (p < end && *p == ')')
+        p++;
+    *at = p;
+    return valid;
+}
+
 /* add_zone -- a zone that the text has; false when it is unknown, or the second one. */
 static bool add_zone(found *f, const part *p) {
     const char *at = p->zone;

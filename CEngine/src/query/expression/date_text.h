@@ -18,6 +18,10 @@
 tansu_status date_text_parse(evaluation *ev, const expression *e, const char *text, size_t size,
                              const time_zone *zone, int64_t *milliseconds);
 
+/* date_text_zone -- the seconds east of UTC of the time zone that a text begins with, such as "+5",
+ * "+0530", "GMT-05:30" or "CET"; *at becomes its end. False when there is none. */
+bool date_text_zone(const char **at, const char *end, int64_t *seconds);
+
 /* Room for what date_text_write() writes: "2017-02-08T12:10:40.787Z", and a NUL. */
 #define DATE_TEXT_SIZE 25
 
