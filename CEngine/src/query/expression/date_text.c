@@ -329,9 +329,7 @@ typedef struct found {
     int times; /* parts with a time */
     bool date;
     bool zone;
-    bool is_offset; /* of the zone */
-    int64_t offset; /* seconds east of UTC */
-    time_zone *named;
+    int64_t offset;                /* seconds east of UTC */
     int weekday;                   /* 0: Sunday; -1: none */
     int64_t relative[FIELD_COUNT]; /* what is added, */
     int relatives;                 /* and its number of parts */
@@ -413,23 +411,15 @@ bool date_text_zone(const char **at, const char *end, int64_t *seconds) {
 static bool add_zone(found *f, const part *p) {
     const char *at = p->zone;
     size_t size = (size_t)(p->zone_end - at);
-    char name[64];
     if (f->zone)
         return false;
-    f->zone = f->is_offset = true;
+    f->zone = true;
     if (size > 3 && (at[3] == '+' || at[3] == '-') && is_prefix(at, p->zone_end, "gmt"))
         at += 3;
     if (*at == '+' || *at == '-')
         return offset_of(at, p->zone_end, &f->offset);
-    if (abbreviation_of(at, size, &f->offset))
-        return true;
-    tansu_error ignored;
-    f->is_offset = false;
-    if (size >= sizeof name)
-        return false;
-    memcpy(name, at, size);
-    name[size] = 0;
-    return time_zone_open(name, NULL, &f->named, &ignored) == TANSU_OK;
+    /* As in MongoDB, names such as "Europe/Berlin" are no part of a date. */
+    return abbreviation_of(at, size, &f->offset);
 }
 
 /* add_time -- the time of a part; false when it is the second one. */
@@ -675,12 +665,6 @@ static bool local_time(const found *f, int64_t *result) {
            !__builtin_add_overflow(*result, seconds * 1000 + milliseconds, result);
 }
 
-/* to_utc -- local milliseconds as UTC. */
-static int64_t to_utc(const time_zone *zone, int64_t local) {
-    int64_t rest = (local % 1000 + 1000) % 1000;
-    return time_zone_to_utc(zone, (local - rest) / 1000) * 1000 + rest;
-}
-
 tansu_status date_text_parse(evaluation *ev, const expression *e, const char *text, size_t size,
                              const time_zone *zone, int64_t *milliseconds) {
     found f = {.weekday = -1,
@@ -688,11 +672,13 @@ tansu_status date_text_parse(evaluation *ev, const expression *e, const char *te
     tansu_status status = TANSU_OK;
     bool valid = find_parts(ev, text, text + size, &f, &status) && !(zone && f.zone) &&
                  local_time(&f, milliseconds);
-    if (valid && (f.named || zone))
-        *milliseconds = to_utc(f.named ? f.named : zone, *milliseconds);
-    else
+    if (valid && zone) {
+        int64_t rest = (*milliseconds % 1000 + 1000) % 1000;
+        int64_t seconds = (*milliseconds - rest) / 1000;
+        *milliseconds = time_zone_from_local(zone, seconds, NO_OFFSET) * 1000 + rest;
+    } else {
         valid = valid && !__builtin_sub_overflow(*milliseconds, f.offset * 1000, milliseconds);
-    time_zone_free(f.named);
+    }
     if (valid || status != TANSU_OK)
         return status;
     return evaluation_error(ev, e,

@@ -10,7 +10,7 @@
 
 /*
  * date_text_parse -- milliseconds since 1970 of a text such as "2017-02-08T12:10:40.787Z",
- * "2017-02-08", "20170208 121040", "July 4th, 2017 11am CET" or "7/4/2017 11:56 Europe/Berlin".
+ * "2017-02-08", "20170208 121040", "July 4th, 2017 11am CET" or "7/4/2017 11:56 GMT+2".
  * Year, month and day must be there; without a time it is midnight. `zone`: that of the local time
  * in the text, which then must not have one of its own; NULL: UTC, unless the text has one. Errors:
  * INVALID_QUERY, MEMORY.

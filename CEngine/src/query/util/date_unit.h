@@ -60,8 +60,6 @@ local_time local_time_of(const time_zone *zone, int64_t date);
 bool local_time_date(const time_zone *zone, int64_t days, int64_t milliseconds, int64_t preferred,
                      int64_t *date);
 
-#define NO_OFFSET INT64_MAX
-
 /* local_weekday -- of a day since 1970: 0 is Sunday. */
 static inline int local_weekday(int64_t days) {
     return (int)date_rest(days + 4, 7); /* 1970-01-01 was a Thursday */

@@ -67,9 +67,11 @@ zone_period time_zone_at(const time_zone *zone, int64_t seconds);
 int64_t time_zone_to_utc(const time_zone *zone, int64_t local);
 
 /* time_zone_from_local -- the time at which clocks show these local seconds since 1970. Of two such
- * times it is the one with the offset `preferred` if the first one has it, and otherwise the later
- * one. Local seconds that clocks are put forward past count with the offset before. */
+ * times it is the one with the offset `preferred`, which may be NO_OFFSET, if the first one has it,
+ * and otherwise the later one. Local seconds that clocks are put forward past count with the offset before. */
 int64_t time_zone_from_local(const time_zone *zone, int64_t local, int64_t preferred);
+
+#define NO_OFFSET INT64_MAX
 
 /* time_zone_is_utc -- whether the zone is named "UTC" or is an offset of 0. "GMT" is another zone.
  */
