@@ -171,4 +171,8 @@ bool expression_equality(const expression *e, uint32_t number, const char **path
  * NULL. It lives as long as the expression. */
 const char *expression_field(const expression *e);
 
+/* field_name_is_dollar -- whether a part of a path begins with $ and is none of the names of a
+ * DBRef, "$ref", "$id" and "$db", which paths may have. */
+bool field_name_is_dollar(const char *name, size_t size);
+
 #endif

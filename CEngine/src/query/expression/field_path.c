@@ -6,6 +6,15 @@
 
 #include <string.h>
 
+bool field_name_is_dollar(const char *name, size_t size) {
+    static const char *const allowed[] = {"$ref", "$id", "$db"};
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+        if (strlen(allowed[i]) == size && memcmp(allowed[i], name, size) == 0)
+            return false;
+    }
+    return size != 0 && name[0] == '$';
+}
+
 tansu_status field_path_compile(expression_compiler *c, const char *text, size_t size,
                                 const field_path **result) {
     field_path *path = arena_alloc(c->memory, sizeof *path);
@@ -29,7 +38,7 @@ tansu_status field_path_compile(expression_compiler *c, const char *text, size_t
         names[i].size = (uint32_t)strcspn(at, ".");
         if (names[i].size == 0)
             return compile_error(c, NULL, "Path \"$%.100s\" has an empty name", copy);
-        if (at[0] == '$')
+        if (field_name_is_dollar(at, names[i].size))
             return compile_error(c, NULL,
                                  "Path \"$%.100s\" has a name that begins with $; $getField reads "
                                  "such a field",

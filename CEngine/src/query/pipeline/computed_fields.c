@@ -60,7 +60,7 @@ static tansu_status add_path(stage *s, computed_field *at, const char *text, siz
         const char *dot = memchr(text, '.', (size_t)(end - text));
         size_t part = (size_t)((dot ? dot : end) - text);
         bool added = false;
-        if (part == 0 || text[0] == '$')
+        if (part == 0 || field_name_is_dollar(text, part))
             return stage_error(s, text,
                                part == 0 ? "A part of a path is empty"
                                          : "A part of a path begins with $");
