@@ -338,6 +338,27 @@ static void local_times_are_those_of_the_clock(void) {
     }
 }
 
+/* More zones than stay open, and names that are none. */
+static void zones_stay_open(void) {
+    static time_zone_cache cache;
+    const time_zone *zone;
+    tansu_error error;
+    char name[200];
+    for (int i = 0; i < 200; i++) {
+        int hours = i * 7 % (TIME_ZONES_OPEN + 3);
+        snprintf(name, sizeof name, "+%02d", hours);
+        REQUIRE(CHECK_OK(time_zone_cache_open(&cache, name, 3, "", &zone, &error), &error));
+        CHECK_INT(hours * 3600, time_zone_at(zone, 0).offset);
+        CHECK_INT(hours == 0, time_zone_is_utc(zone));
+    }
+    CHECK_STATUS(TANSU_E_INVALID_QUERY,
+                 time_zone_cache_open(&cache, "UTC\0", 4, "", &zone, &error));
+    memset(name, 'x', sizeof name);
+    CHECK_STATUS(TANSU_E_INVALID_QUERY,
+                 time_zone_cache_open(&cache, name, sizeof name, "", &zone, &error));
+    time_zone_cache_free(&cache);
+}
+
 /* Adding a difference leads to the same unit. */
 static void sums_and_differences_fit(void) {
     random_source r = random_start(2);
@@ -365,6 +386,7 @@ int main(void) {
     RUN(changed_clocks);
     RUN(formats);
     RUN(local_times_are_those_of_the_clock);
+    RUN(zones_stay_open);
     RUN(sums_and_differences_fit);
     return check_finish();
 }

@@ -233,30 +233,35 @@ bool time_zone_is_utc(const time_zone *zone) {
 
 /* ---- Open zones ---- */
 
+/* cached_at -- the entry that many behind the one that was used last. */
+static struct time_zone_cached *cached_at(time_zone_cache *cache, unsigned behind) {
+    return &cache->zones[(cache->last + behind) % TIME_ZONES_OPEN];
+}
+
 tansu_status time_zone_cache_open(time_zone_cache *cache, const char *name, size_t size,
                                   const char *context, const time_zone **result,
                                   tansu_error *error) {
-    char copy[TIME_ZONE_NAME_SIZE];
-    /* A name that has a NUL or is too long is none; the blank makes it one that is refused. */
-    bool sane = size < sizeof copy && memchr(name, 0, size) == NULL;
-    snprintf(copy, sizeof copy, "%.*s%s", (int)(sane ? size : 32), name, sane ? "" : " ...");
     for (unsigned i = 0; i < TIME_ZONES_OPEN; i++) {
-        struct time_zone_cached *entry = &cache->zones[(cache->last + i) % TIME_ZONES_OPEN];
-        if (entry->zone == NULL || strcmp(entry->name, copy) != 0)
+        const struct time_zone_cached *entry = cached_at(cache, i);
+        if (entry->zone == NULL || entry->size != size || memcmp(entry->name, name, size) != 0)
             continue;
         cache->last = (cache->last + i) % TIME_ZONES_OPEN;
         *result = entry->zone;
         return TANSU_OK;
     }
+    /* A name that has a NUL or is too long is none; the blank makes it one that is refused. */
+    char copy[TIME_ZONE_NAME_SIZE];
+    bool sane = size < sizeof copy && memchr(name, 0, size) == NULL;
+    snprintf(copy, sizeof copy, "%.*s%s", (int)(sane ? size : 32), name, sane ? "" : " ...");
     time_zone *zone;
     tansu_status status = time_zone_open(copy, context, &zone, error);
     if (status != TANSU_OK)
         return status;
     cache->last = (cache->last + 1) % TIME_ZONES_OPEN;
-    struct time_zone_cached *entry = &cache->zones[cache->last];
+    struct time_zone_cached *entry = cached_at(cache, 0);
     time_zone_free(entry->zone);
-    entry->zone = zone;
-    memcpy(entry->name, copy, sizeof copy);
+    *entry = (struct time_zone_cached){.zone = zone, .size = size};
+    memcpy(entry->name, copy, size);
     *result = zone;
     return TANSU_OK;
 }

@@ -86,6 +86,7 @@ bool time_zone_is_utc(const time_zone *zone);
 typedef struct time_zone_cache {
     struct time_zone_cached {
         char name[TIME_ZONE_NAME_SIZE];
+        size_t size;
         time_zone *zone; /* NULL: none */
     } zones[TIME_ZONES_OPEN];
     unsigned last; /* used */
