@@ -3,6 +3,8 @@
  */
 #include "query/expression/expression_internal.h"
 
+#include "query/util/key_set.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -167,19 +169,82 @@ static bool all_constant(const expression *e) {
     return true;
 }
 
-/* fold -- computes a constant operator; one that fails stays as it is, for its error is the one of
- * the documents for which it is evaluated. */
+/* What the values of folded parts may have in all; what exceeds that is computed for each document.
+ */
+#define FOLDED_MAX ((size_t)16 * 1024 * 1024)
+
+/* fold -- computes a part whose operands are constants. One that fails is an error, whether or not
+ * a document would reach it, unless the compiler knows that none does. */
 static tansu_status fold(expression_compiler *c, const expression *e, const expression **result) {
-    tansu_error ignored;
     doc_value value;
-    evaluation_document(c->constant, NULL, 0);
-    c->constant->error = &ignored;
-    tansu_status status = e->evaluate(c->constant, e, &value);
-    c->constant->error = c->error;
     *result = e;
-    if (status == TANSU_E_TIMEOUT || status == TANSU_E_CANCELLED)
-        return deadline_check(c->deadline, c->error);
-    return status == TANSU_OK ? compile_constant(c, &value, result) : TANSU_OK;
+    evaluation_document(c->constant, NULL, 0);
+    tansu_status status = e->evaluate(c->constant, e, &value);
+    if (c->unreached && (status == TANSU_E_INVALID_QUERY || status == TANSU_E_TOO_LARGE))
+        return TANSU_OK;
+    if (status != TANSU_OK || value.size > FOLDED_MAX - c->folded)
+        return status;
+    c->folded += value.size;
+    return compile_constant(c, &value, result);
+}
+
+/* fold_run -- replaces neighbouring operands that are constants by one, their operator's value. */
+static tansu_status fold_run(expression_compiler *c, const expression *e, uint32_t from,
+                             uint32_t count, uint32_t *to) {
+    if (count < 2 || count == e->count) {
+        memmove(&e->args[*to], &e->args[from], count * sizeof *e->args);
+        *to += count;
+        return TANSU_OK;
+    }
+    expression *run = arena_alloc(c->memory, sizeof *run);
+    if (!run)
+        return error_memory(c->error);
+    *run = *e;
+    tansu_status status = compile_args(c, run, count);
+    if (status != TANSU_OK)
+        return status;
+    memcpy(run->args, &e->args[from], count * sizeof *e->args);
+    return fold(c, run, &e->args[(*to)++]);
+}
+
+tansu_status compile_associative(expression_compiler *c, const doc_value *operand, expression *e) {
+    uint32_t to = 0, run = 0;
+    doc_value value;
+    tansu_status status = compile_operands(c, operand, e, 0, ANY_COUNT);
+    for (uint32_t i = 0; status == TANSU_OK && i <= e->count; i++) {
+        bool constant = i < e->count && expression_constant(e->args[i], &value);
+        if (constant)
+            continue;
+        status = fold_run(c, e, run, i - run, &to);
+        if (status == TANSU_OK && i < e->count)
+            e->args[to++] = e->args[i];
+        run = i + 1;
+    }
+    e->count = to;
+    return status;
+}
+
+tansu_status compile_commutative(expression_compiler *c, const doc_value *operand, expression *e) {
+    uint32_t to = 0, constants = 0;
+    doc_value value;
+    tansu_status status = compile_operands(c, operand, e, 0, ANY_COUNT);
+    if (status != TANSU_OK || e->count == 0)
+        return status;
+    const expression **args = e->args;
+    status = compile_args(c, e, e->count);
+    for (int pass = 0; status == TANSU_OK && pass < 2; pass++) {
+        for (uint32_t i = 0; i < e->count; i++) {
+            if (expression_constant(args[i], &value) == (pass == 1)) {
+                e->args[to++] = args[i];
+                constants += pass == 1;
+            }
+        }
+    }
+    to = e->count - constants;
+    if (status == TANSU_OK)
+        status = fold_run(c, e, to, constants, &to);
+    e->count = to;
+    return status;
 }
 
 /* compile_operator -- {"$name": operand}. */
@@ -203,6 +268,13 @@ static tansu_status compile_operator(expression_compiler *c, const doc_iter *mem
 }
 
 /* ---- Documents and arrays ---- */
+
+/* constant_evaluate -- the value. */
+static tansu_status constant_evaluate(evaluation *ev, const expression *e, doc_value *result) {
+    (void)ev;
+    *result = e->constant;
+    return TANSU_OK;
+}
 
 /* object_evaluate -- the document of the values of its fields; those that are missing are not in
  * it. */
@@ -254,6 +326,23 @@ static tansu_status check_field_name(const expression_compiler *c, const doc_ite
     return TANSU_OK;
 }
 
+/* add_name -- the name of a field, which no other one may have. */
+static tansu_status add_name(const expression_compiler *c, key_set *known, const doc_iter *member) {
+    bool added;
+    size_t used = 0;
+    if (!key_set_add(known, c->memory, (const uint8_t *)member->key, member->key_size + 1,
+                     sizeof(key_set_item), &added, &used))
+        return error_memory(c->error);
+    return added ? TANSU_OK : compile_error(c, member->key, "Two fields have this name");
+}
+
+/* is_verbatim -- whether a part is the constant that it was compiled from, in place. */
+static bool is_verbatim(const expression *e, const doc_value *value) {
+    doc_value constant;
+    return expression_constant(e, &constant) && constant.data == value->data &&
+           constant.type == value->type;
+}
+
 /* compile_compound -- a document that is no operator, or an array. */
 static tansu_status compile_compound(expression_compiler *c, const doc_value *value,
                                      const expression **result) {
@@ -266,6 +355,8 @@ static tansu_status compile_compound(expression_compiler *c, const doc_value *va
     doc_value *names = object ? arena_alloc(c->memory, (count + 1) * sizeof *names) : NULL;
     if (!e || (object && !names))
         return error_memory(c->error);
+    bool verbatim = true; /* the value is a constant as it stands */
+    key_set known = {0};
     e->evaluate = object ? object_evaluate : array_evaluate;
     e->extra = names;
     tansu_status status = compile_args(c, e, count);
@@ -273,27 +364,25 @@ static tansu_status compile_compound(expression_compiler *c, const doc_value *va
         if (object) {
             status = check_field_name(c, &iter);
             names[i] = (doc_value){(const uint8_t *)iter.key, iter.key_size, DOC_STRING};
-            for (uint32_t j = 0; status == TANSU_OK && j < i; j++) {
-                if (names[j].size == iter.key_size &&
-                    memcmp(names[j].data, iter.key, iter.key_size) == 0)
-                    status = compile_error(c, iter.key, "Two fields have this name");
-            }
+            if (status == TANSU_OK)
+                status = add_name(c, &known, &iter);
         }
         if (status == TANSU_OK)
             status = compile(c, &iter.value, &e->args[i]);
+        verbatim = verbatim && status == TANSU_OK && is_verbatim(e->args[i], &iter.value);
     }
     *result = e;
-    return status == TANSU_OK && all_constant(e) ? fold(c, e, result) : status;
+    if (status != TANSU_OK || !all_constant(e))
+        return status;
+    if (!verbatim)
+        return fold(c, e, result);
+    e->evaluate = constant_evaluate;
+    e->constant = *value;
+    e->count = 0;
+    return TANSU_OK;
 }
 
 /* ---- Fields, variables, constants ---- */
-
-/* constant_evaluate -- the value. */
-static tansu_status constant_evaluate(evaluation *ev, const expression *e, doc_value *result) {
-    (void)ev;
-    *result = e->constant;
-    return TANSU_OK;
-}
 
 tansu_status compile_constant(expression_compiler *c, const doc_value *value,
                               const expression **result) {

@@ -107,6 +107,8 @@ typedef struct expression_compiler {
     uint32_t slot_count;     /* slots in use, with those of the system */
     uint32_t lowest_slot;    /* of the user's variables that were read; VARIABLES_MAX: none */
     uint32_t depth;
+    size_t folded;           /* bytes of values that were computed for constant parts */
+    bool unreached;          /* no document reaches what is compiled: constant parts may fail */
     bool redact;             /* $$DESCEND, $$PRUNE and $$KEEP are known */
     bool reads_document;     /* $$ROOT, $$CURRENT, or a field was compiled */
     const evaluation *known; /* the variables that are in scope have their values here, which are

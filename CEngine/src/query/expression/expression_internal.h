@@ -76,6 +76,15 @@ tansu_status compile_error(const expression_compiler *c, const char *context, co
 tansu_status compile_operands(expression_compiler *c, const doc_value *operand, expression *e,
                               uint32_t min, uint32_t max);
 
+/* compile_associative -- compile_operands() of any number, for an operator whose operands may be
+ * computed group by group: constants next to each other become one. Errors: as
+ * expression_compile(). */
+tansu_status compile_associative(expression_compiler *c, const doc_value *operand, expression *e);
+
+/* compile_commutative -- the same, when their order may change, too: constants come last, and
+ * become one. So null of a field comes before a constant of a wrong type, as in MongoDB. */
+tansu_status compile_commutative(expression_compiler *c, const doc_value *operand, expression *e);
+
 /* compile_named -- the operand of an operator, a document whose members are expressions. `names` as
  * in operator_info. Errors: as expression_compile(), and INVALID_QUERY when the operand is no
  * document, a member is unknown, twice or lacking. */

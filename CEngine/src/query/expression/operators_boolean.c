@@ -65,6 +65,20 @@ static tansu_status any(evaluation *ev, const expression *e, doc_value *result) 
     return result_bool(!wanted, result);
 }
 
+/* compile_any -- a constant that decides does so wherever it stands, as in MongoDB: the others are
+ * not evaluated. */
+static tansu_status compile_any(expression_compiler *c, const doc_value *operand, expression *e) {
+    bool wanted = e->op->variant != 0;
+    doc_value last;
+    tansu_status status = compile_commutative(c, operand, e);
+    if (status != TANSU_OK || e->count == 0 || !expression_constant(e->args[e->count - 1], &last) ||
+        expression_is_true(&last) != wanted)
+        return status;
+    const expression *constant = e->args[e->count - 1];
+    *e = *constant;
+    return result_bool(wanted, &e->constant);
+}
+
 static tansu_status not(evaluation * ev, const expression *e, doc_value *result) {
     doc_value value;
     tansu_status status = argument(ev, e, 0, &value);
@@ -87,6 +101,26 @@ static tansu_status cond(evaluation *ev, const expression *e, doc_value *result)
     return argument(ev, e, expression_is_true(&value) ? 1 : 2, result);
 }
 
+/* compile_if_null -- what follows a constant that is not null is never evaluated. */
+static tansu_status compile_if_null(expression_compiler *c, const doc_value *operand,
+                                    expression *e) {
+    bool unreached = c->unreached;
+    uint32_t count = 0;
+    doc_iter iter;
+    if (operand->type != DOC_ARRAY || !doc_array_size(operand, &count) || count < 2)
+        return compile_error(c, e->op->name, "Takes an array of at least 2 operands");
+    tansu_status status = compile_args(c, e, count);
+    doc_iter_value(&iter, operand);
+    for (uint32_t i = 0; status == TANSU_OK && doc_iter_next(&iter); i++) {
+        doc_value value;
+        status = expression_compile(c, &iter.value, &e->args[i]);
+        if (status == TANSU_OK && expression_constant(e->args[i], &value) && !is_nullish(&value))
+            c->unreached = true;
+    }
+    c->unreached = unreached;
+    return status;
+}
+
 static tansu_status if_null(evaluation *ev, const expression *e, doc_value *result) {
     for (uint32_t i = 0; i < e->count; i++) {
         tansu_status status = argument(ev, e, i, result);
@@ -96,26 +130,34 @@ static tansu_status if_null(evaluation *ev, const expression *e, doc_value *resu
     return TANSU_OK;
 }
 
-/* compile_branch -- {"case": …, "then": …}, as two operands. */
+/* compile_branch -- {"case": …, "then": …}, as two operands. No document reaches the value of a case
+ * that is false, nor what follows one that is true. */
 static tansu_status compile_branch(expression_compiler *c, const doc_value *branch,
                                    const expression **args) {
+    doc_value members[2] = {{NULL, 0, DOC_MISSING}, {NULL, 0, DOC_MISSING}}, value;
     if (branch->type != DOC_DOCUMENT)
         return compile_error(c, "$switch.branches", "Each branch must be a document");
     doc_iter iter;
     for (doc_iter_value(&iter, branch); doc_iter_next(&iter);) {
         uint32_t at = strcmp(iter.key, "then") == 0;
-        if ((at == 0 && strcmp(iter.key, "case") != 0) || args[at])
+        if ((at == 0 && strcmp(iter.key, "case") != 0) || members[at].type != DOC_MISSING)
             return compile_error(c, "$switch.branches",
                                  "A branch has the members \"case\" and \"then\", each once; it "
                                  "has \"%.100s\"",
                                  iter.key);
-        tansu_status status = expression_compile(c, &iter.value, &args[at]);
-        if (status != TANSU_OK)
-            return status;
+        members[at] = iter.value;
     }
-    return args[0] && args[1]
-               ? TANSU_OK
-               : compile_error(c, "$switch.branches", "A branch lacks \"case\" or \"then\"");
+    if (members[0].type == DOC_MISSING || members[1].type == DOC_MISSING)
+        return compile_error(c, "$switch.branches", "A branch lacks \"case\" or \"then\"");
+    tansu_status status = expression_compile(c, &members[0], &args[0]);
+    if (status != TANSU_OK)
+        return status;
+    bool constant = expression_constant(args[0], &value), unreached = c->unreached;
+    bool taken = constant && expression_is_true(&value);
+    c->unreached = unreached || (constant && !taken);
+    status = expression_compile(c, &members[1], &args[1]);
+    c->unreached = unreached || taken;
+    return status;
 }
 
 /* compile_switch -- {"branches": [{"case": …, "then": …}, …], "default": …}: the operands are cases
@@ -142,12 +184,14 @@ static tansu_status compile_switch(expression_compiler *c, const doc_value *oper
         count++;
     if (count == 0)
         return compile_error(c, e->op->name, "Member \"branches\" is empty");
+    bool unreached = c->unreached;
     tansu_status status = compile_args(c, e, 2 * count + 1);
+    if (status == TANSU_OK && otherwise.type != DOC_MISSING)
+        status = expression_compile(c, &otherwise, &e->args[(size_t)2 * count]);
     doc_iter_value(&iter, &branches);
     for (uint32_t i = 0; status == TANSU_OK && doc_iter_next(&iter); i++)
         status = compile_branch(c, &iter.value, &e->args[(size_t)2 * i]);
-    if (status == TANSU_OK && otherwise.type != DOC_MISSING)
-        status = expression_compile(c, &otherwise, &e->args[(size_t)2 * count]);
+    c->unreached = unreached;
     return status;
 }
 
@@ -236,11 +280,11 @@ const operator_info operators_boolean[] = {
     {.name = "$lt", .evaluate = compare, .min = 2, .max = 2, .variant = COMPARE_LT},
     {.name = "$lte", .evaluate = compare, .min = 2, .max = 2, .variant = COMPARE_LTE},
     {.name = "$cmp", .evaluate = cmp, .min = 2, .max = 2},
-    {.name = "$and", .evaluate = any, .max = ANY_COUNT, .variant = 0},
-    {.name = "$or", .evaluate = any, .max = ANY_COUNT, .variant = 1},
+    {.name = "$and", .evaluate = any, .compile = compile_any, .variant = 0},
+    {.name = "$or", .evaluate = any, .compile = compile_any, .variant = 1},
     {.name = "$not", .evaluate = not, .min = 1, .max = 1},
     {.name = "$cond", .evaluate = cond, .compile = compile_cond},
-    {.name = "$ifNull", .evaluate = if_null, .min = 2, .max = ANY_COUNT},
+    {.name = "$ifNull", .evaluate = if_null, .compile = compile_if_null},
     {.name = "$switch", .evaluate = switch_branch, .compile = compile_switch},
     {.name = "$let", .evaluate = let, .compile = compile_let},
     {.name = "$literal", .compile = compile_literal},
