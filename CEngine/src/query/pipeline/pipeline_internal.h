@@ -167,6 +167,10 @@ tansu_status stage_show(stage *s, const writer *w, doc_value *doc);
  * Errors: those of the deadline. */
 tansu_status stage_step(stage *s);
 
+/* stages_wanted -- how many documents of a stage $skip and $limit behind it let through at most;
+ * UINT64_MAX: all. */
+uint64_t stages_wanted(const stage *s);
+
 /* pipeline_memory -- bytes that one stage may have before it spills. */
 size_t pipeline_memory(const pipeline *p);
 
@@ -236,5 +240,13 @@ extern const stage_kind stage_facet;
 extern const stage_kind stage_redact;
 extern const stage_kind stage_out;
 extern const stage_kind stage_merge;
+extern const stage_kind stage_group;
+extern const stage_kind stage_sort_kind;
+extern const stage_kind stage_sample;
+extern const stage_kind stage_unwind;
+extern const stage_kind stage_count;
+extern const stage_kind stage_sort_by_count;
+extern const stage_kind stage_bucket;
+extern const stage_kind stage_bucket_auto;
 
 #endif

@@ -1,0 +1,534 @@
+/*
+ * query/pipeline/accumulators.c -- the table of accumulators, their operands, and those whose state
+ * has a fixed size: sums, extremes, the first and the last value, deviations, percentiles.
+ */
+#include "query/pipeline/accumulators.h"
+
+#include "bson/number.h"
+#include "bson/value.h"
+#include "query/util/exact_sum.h"
+#include "query/util/merge_sort.h"
+#include "util/array.h"
+
+#include <math.h>
+
+/* ---- $sum, $avg and $count ---- */
+
+typedef struct sum_state {
+    sum sum;
+    bool wide; /* an int64 was added: the sum is no int32 */
+} sum_state;
+
+static tansu_status sum_state_add(accumulating *c, const accumulation *a, void *state,
+                                  const accumulator_input *input) {
+    sum_state *s = state;
+    (void)a;
+    s->wide = s->wide || input->value.type == DOC_INT64;
+    return sum_add(&s->sum, &input->value, &c->used) ? TANSU_OK : error_memory(c->s->p->error);
+}
+
+/* put_number -- a number as the result. */
+static tansu_status put_number(accumulating *c, uint8_t type, const void *bytes, size_t size,
+                               doc_value *result) {
+    if (!buffer_set(&c->result, bytes, size))
+        return error_memory(c->s->p->error);
+    *result = (doc_value){c->result.data, (uint32_t)size, type};
+    return TANSU_OK;
+}
+
+/* put_double -- a double as the result. */
+static tansu_status put_double(accumulating *c, double number, doc_value *result) {
+    return put_number(c, DOC_DOUBLE, &number, sizeof number, result);
+}
+
+/* put_whole -- an int32, or an int64 where that is too small or `wide`. */
+static tansu_status put_whole(accumulating *c, int64_t number, bool wide, doc_value *result) {
+    uint8_t bytes[8];
+    store_u64(bytes, (uint64_t)number);
+    wide = wide || number < INT32_MIN || number > INT32_MAX;
+    return put_number(c, wide ? DOC_INT64 : DOC_INT32, bytes, wide ? 8 : 4, result);
+}
+
+/* sum_as_double -- the sum as a double, or as a decimal128 when a decimal was added. */
+static bool sum_as_double(const sum *s, number_result *result) {
+    sum one = *s;
+    one.count = 1;
+    return sum_mean(&one, result);
+}
+
+static tansu_status sum_result(accumulating *c, const accumulation *a, void *state,
+                               doc_value *result) {
+    const sum_state *s = state;
+    number_result total;
+    (void)a;
+    bool done = sum_total(&s->sum, &total);
+    /* Whole numbers that no int64 holds are a double. */
+    if (done && total.value.type == DOC_DECIMAL128 && !s->sum.has_decimal)
+        done = sum_as_double(&s->sum, &total);
+    if (!done)
+        return error_memory(c->s->p->error);
+    if (total.value.type == DOC_INT64)
+        return put_whole(c, doc_int64(&total.value), s->wide, result);
+    return put_number(c, total.value.type, total.value.data, total.value.size, result);
+}
+
+/* avg_result -- the sum, rounded, over the count, as in MongoDB. */
+static tansu_status avg_result(accumulating *c, const accumulation *a, void *state,
+                               doc_value *result) {
+    const sum_state *s = state;
+    number_result mean;
+    (void)a;
+    if (s->sum.count == 0) {
+        *result = (doc_value){NULL, 0, DOC_NULL};
+        return TANSU_OK;
+    }
+    if (!(s->sum.has_decimal ? sum_mean(&s->sum, &mean) : sum_as_double(&s->sum, &mean)))
+        return error_memory(c->s->p->error);
+    if (mean.value.type == DOC_DOUBLE)
+        return put_double(c, doc_double(&mean.value) / (double)s->sum.count, result);
+    return put_number(c, mean.value.type, mean.value.data, mean.value.size, result);
+}
+
+static void sum_state_free(void *state) {
+    sum_free(&((sum_state *)state)->sum);
+}
+
+static tansu_status count_add(accumulating *c, const accumulation *a, void *state,
+                              const accumulator_input *input) {
+    (void)c;
+    (void)a;
+    (void)input;
+    ++*(int64_t *)state;
+    return TANSU_OK;
+}
+
+static tansu_status count_result(accumulating *c, const accumulation *a, void *state,
+                                 doc_value *result) {
+    (void)a;
+    return put_whole(c, *(const int64_t *)state, false, result);
+}
+
+static const accumulator_kind accumulate_sum = {.name = "$sum",
+                                                .size = sizeof(sum_state),
+                                                .add = sum_state_add,
+                                                .result = sum_result,
+                                                .free = sum_state_free};
+static const accumulator_kind accumulate_avg = {.name = "$avg",
+                                                .size = sizeof(sum_state),
+                                                .add = sum_state_add,
+                                                .result = avg_result,
+                                                .free = sum_state_free};
+static const accumulator_kind accumulate_count = {.name = "$count",
+                                                  .form = ACCUMULATOR_NOTHING,
+                                                  .size = sizeof(int64_t),
+                                                  .add = count_add,
+                                                  .result = count_result};
+
+/* ---- $min, $max, $first and $last ---- */
+
+/* A value that owns its bytes. */
+typedef struct kept_state {
+    uint8_t *data;
+    uint32_t capacity;
+    uint32_t size;
+    uint8_t type;
+    bool set;
+} kept_state;
+
+/* keep -- copies a value. */
+static tansu_status keep(accumulating *c, kept_state *k, const doc_value *value) {
+    if (value->size > k->capacity) {
+        uint8_t *data = realloc(k->data, value->size);
+        if (!data)
+            return error_memory(c->s->p->error);
+        c->used += value->size - k->capacity;
+        k->data = data;
+        k->capacity = value->size;
+    }
+    if (value->size != 0)
+        memcpy(k->data, value->data, value->size);
+    k->size = value->size;
+    k->type = value->type;
+    k->set = true;
+    return TANSU_OK;
+}
+
+/* is_nothing -- null, undefined or missing. */
+static bool is_nothing(const doc_value *value) {
+    return value->type == DOC_NULL || value->type == DOC_MISSING || value->type == DOC_UNDEFINED;
+}
+
+/* extreme_add -- of equal values the first one is kept. */
+static tansu_status extreme_add(accumulating *c, const accumulation *a, void *state,
+                                const accumulator_input *input) {
+    kept_state *k = state;
+    int order;
+    if (is_nothing(&input->value))
+        return TANSU_OK;
+    if (k->set) {
+        const doc_value before = {k->data, k->size, k->type};
+        if (!expression_compare(&c->s->p->ev, &input->value, &before, &order))
+            return error_memory(c->s->p->error);
+        if (order * a->kind->variant <= 0)
+            return TANSU_OK;
+    }
+    return keep(c, k, &input->value);
+}
+
+static tansu_status first_add(accumulating *c, const accumulation *a, void *state,
+                              const accumulator_input *input) {
+    kept_state *k = state;
+    (void)a;
+    return k->set ? TANSU_OK : keep(c, k, &input->value);
+}
+
+static tansu_status last_add(accumulating *c, const accumulation *a, void *state,
+                             const accumulator_input *input) {
+    (void)a;
+    return keep(c, state, &input->value);
+}
+
+static tansu_status kept_result(accumulating *c, const accumulation *a, void *state,
+                                doc_value *result) {
+    const kept_state *k = state;
+    (void)c;
+    (void)a;
+    *result = (doc_value){k->data, k->size, k->type};
+    return TANSU_OK;
+}
+
+static void kept_free(void *state) {
+    free(((kept_state *)state)->data);
+}
+
+#define KEPT(text, function, sense)                                                           \
+    {                                                                                         \
+        .name = (text), .size = sizeof(kept_state), .add = (function), .result = kept_result, \
+        .free = kept_free, .variant = (sense)                                                 \
+    }
+
+static const accumulator_kind accumulate_min = KEPT("$min", extreme_add, -1);
+static const accumulator_kind accumulate_max = KEPT("$max", extreme_add, 1);
+static const accumulator_kind accumulate_first = KEPT("$first", first_add, 0);
+static const accumulator_kind accumulate_last = KEPT("$last", last_add, 0);
+
+/* ---- $stdDevPop and $stdDevSamp ---- */
+
+/* Welford's algorithm. */
+typedef struct deviation_state {
+    int64_t count;
+    double mean;
+    double squares;
+} deviation_state;
+
+/* as_double -- the double of a number; false for other values. */
+static bool as_double(const doc_value *value, double *result) {
+    switch (value->type) {
+    case DOC_INT32: *result = doc_int32(value); return true;
+    case DOC_INT64: *result = (double)doc_int64(value); return true;
+    case DOC_DOUBLE: *result = doc_double(value); return true;
+    case DOC_DECIMAL128: break;
+    default: return false;
+    }
+    decimal d;
+    decimal_read(&d, value->data);
+    if (d.kind != DECIMAL_FINITE) {
+        *result = d.kind == DECIMAL_NAN ? NAN : d.negative ? -INFINITY : INFINITY;
+        return true;
+    }
+    double cut = 0;
+    if (!u128_is_zero(d.coefficient))
+        decimal_cut(&d, &cut);
+    *result = d.negative ? -cut : cut;
+    return true;
+}
+
+static tansu_status deviation_add(accumulating *c, const accumulation *a, void *state,
+                                  const accumulator_input *input) {
+    deviation_state *d = state;
+    double number;
+    (void)c;
+    (void)a;
+    if (!as_double(&input->value, &number))
+        return TANSU_OK;
+    d->count++;
+    double delta = number - d->mean;
+    if (delta != 0) {
+        d->mean += delta / (double)d->count;
+        d->squares += delta * (number - d->mean);
+    }
+    return TANSU_OK;
+}
+
+/* deviation_result -- the variant is what the count is diminished by. */
+static tansu_status deviation_result(accumulating *c, const accumulation *a, void *state,
+                                     doc_value *result) {
+    const deviation_state *d = state;
+    int64_t count = d->count - a->kind->variant;
+    if (count > 0)
+        return put_double(c, sqrt(d->squares / (double)count), result);
+    *result = (doc_value){NULL, 0, DOC_NULL};
+    return TANSU_OK;
+}
+
+static const accumulator_kind accumulate_deviation_pop = {.name = "$stdDevPop",
+                                                          .size = sizeof(deviation_state),
+                                                          .add = deviation_add,
+                                                          .result = deviation_result};
+static const accumulator_kind accumulate_deviation_samp = {.name = "$stdDevSamp",
+                                                           .size = sizeof(deviation_state),
+                                                           .add = deviation_add,
+                                                           .result = deviation_result,
+                                                           .variant = 1};
+
+/* ---- $median and $percentile ---- */
+
+/* All numbers: the percentiles are exact. */
+typedef struct percentile_state {
+    double *numbers;
+    size_t count;
+    size_t capacity;
+    size_t sorted; /* so many at the beginning are */
+} percentile_state;
+
+static tansu_status percentile_add(accumulating *c, const accumulation *a, void *state,
+                                   const accumulator_input *input) {
+    percentile_state *p = state;
+    double number;
+    size_t before = p->capacity;
+    (void)a;
+    if (!as_double(&input->value, &number) || isnan(number))
+        return TANSU_OK;
+    if (!ARRAY_RESERVE(p->numbers, p->count, p->capacity, 1))
+        return error_memory(c->s->p->error);
+    c->used += (p->capacity - before) * sizeof *p->numbers;
+    p->numbers[p->count++] = number;
+    return TANSU_OK;
+}
+
+/* compare_doubles -- for merge_sort(). */
+static int compare_doubles(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* number_at_rank -- the number that a share of the numbers does not exceed. */
+static double number_at_rank(const percentile_state *p, double rank) {
+    double at = ceil((double)p->count * rank) - 1;
+    if (rank >= 1 || at >= (double)p->count)
+        return p->numbers[p->count - 1];
+    return p->numbers[at > 0 ? (size_t)at : 0];
+}
+
+static tansu_status percentile_result(accumulating *c, const accumulation *a, void *state,
+                                      doc_value *result) {
+    percentile_state *p = state;
+    if (p->sorted != p->count) {
+        tansu_status status = merge_sort(p->numbers, p->count, sizeof *p->numbers, compare_doubles,
+                                         &c->s->p->deadline, c->s->p->error);
+        if (status != TANSU_OK)
+            return status;
+        p->sorted = p->count;
+    }
+    if (a->kind->form == ACCUMULATOR_MEDIAN) {
+        if (p->count != 0)
+            return put_double(c, number_at_rank(p, 0.5), result);
+        *result = (doc_value){NULL, 0, DOC_NULL};
+        return TANSU_OK;
+    }
+    writer w = {.out = &c->result};
+    c->result.size = 0;
+    size_t start = writer_begin(&w);
+    for (uint32_t i = 0; i < a->rank_count; i++) {
+        double number = p->count != 0 ? number_at_rank(p, a->ranks[i]) : 0;
+        const doc_value value = {(const uint8_t *)&number, sizeof number, DOC_DOUBLE};
+        const doc_value null = {NULL, 0, DOC_NULL};
+        writer_index_value(&w, i, p->count != 0 ? &value : &null);
+    }
+    writer_end(&w, start);
+    *result = (doc_value){c->result.data, (uint32_t)c->result.size, DOC_ARRAY};
+    return w.failed ? error_memory(c->s->p->error) : TANSU_OK;
+}
+
+static void percentile_free(void *state) {
+    free(((percentile_state *)state)->numbers);
+}
+
+static const accumulator_kind accumulate_median = {.name = "$median",
+                                                   .form = ACCUMULATOR_MEDIAN,
+                                                   .size = sizeof(percentile_state),
+                                                   .add = percentile_add,
+                                                   .result = percentile_result,
+                                                   .free = percentile_free};
+static const accumulator_kind accumulate_percentile = {.name = "$percentile",
+                                                       .form = ACCUMULATOR_PERCENTILE,
+                                                       .size = sizeof(percentile_state),
+                                                       .add = percentile_add,
+                                                       .result = percentile_result,
+                                                       .free = percentile_free};
+
+/* ---- Operands ---- */
+
+static const accumulator_kind *const kinds[] = {&accumulate_sum,
+                                                &accumulate_avg,
+                                                &accumulate_min,
+                                                &accumulate_max,
+                                                &accumulate_first,
+                                                &accumulate_last,
+                                                &accumulate_push,
+                                                &accumulate_add_to_set,
+                                                &accumulate_count,
+                                                &accumulate_deviation_pop,
+                                                &accumulate_deviation_samp,
+                                                &accumulate_merge_objects,
+                                                &accumulate_first_n,
+                                                &accumulate_last_n,
+                                                &accumulate_min_n,
+                                                &accumulate_max_n,
+                                                &accumulate_top,
+                                                &accumulate_top_n,
+                                                &accumulate_bottom,
+                                                &accumulate_bottom_n,
+                                                &accumulate_median,
+                                                &accumulate_percentile,
+                                                &accumulate_set_union,
+                                                &accumulate_concat_arrays};
+
+/* read_method -- how a percentile is computed: exactly, whatever is asked for. */
+static tansu_status read_method(stage *s, const char *name, const doc_value *value) {
+    size_t size = 0;
+    const char *text = value->type == DOC_STRING ? doc_string(value, &size) : "";
+    if (size != 11 || memcmp(text, "approximate", size) != 0)
+        return stage_error(s, name, "Member \"method\" must be \"approximate\"");
+    return TANSU_OK;
+}
+
+/* read_ranks -- {"p": [0.5, …]}. */
+static tansu_status read_ranks(stage *s, const char *name, const doc_value *spec,
+                               accumulation *result) {
+    const expression *e;
+    doc_value list;
+    doc_iter iter;
+    uint32_t count = 0;
+    tansu_status status = stage_expression(s, name, spec, &e);
+    if (status != TANSU_OK)
+        return status;
+    if (!expression_constant(e, &list) || list.type != DOC_ARRAY || list.size <= 5)
+        return stage_error(s, name, "Member \"p\" must be an array of constant numbers");
+    for (doc_iter_value(&iter, &list); doc_iter_next(&iter);)
+        count++;
+    double *ranks = stage_alloc(s, count * sizeof *ranks);
+    if (!ranks)
+        return TANSU_E_MEMORY;
+    doc_iter_value(&iter, &list);
+    for (uint32_t i = 0; doc_iter_next(&iter); i++) {
+        if (!as_double(&iter.value, &ranks[i]) || !(ranks[i] >= 0 && ranks[i] <= 1))
+            return stage_error(s, name, "Members of \"p\" must be numbers from 0 to 1");
+    }
+    result->ranks = ranks;
+    result->rank_count = count;
+    return TANSU_OK;
+}
+
+/* read_members -- an operand whose members have names. */
+static tansu_status read_members(stage *s, const char *name, const doc_value *operand,
+                                 accumulation *result) {
+    static const char *const members[] = {
+        [ACCUMULATOR_N] = "n! input!",
+        [ACCUMULATOR_TOP] = "output! sortBy!",
+        [ACCUMULATOR_TOP_N] = "output! sortBy! n!",
+        [ACCUMULATOR_MEDIAN] = "input! method!",
+        [ACCUMULATOR_PERCENTILE] = "input! method! p!",
+    };
+    doc_value values[3];
+    enum accumulator_form form = result->kind->form;
+    tansu_status status = stage_members(s, operand, members[form], values);
+    if (status != TANSU_OK) {
+        error_prefix(s->p->error, name);
+        return status;
+    }
+    bool top = form == ACCUMULATOR_TOP || form == ACCUMULATOR_TOP_N;
+    bool percentile = form == ACCUMULATOR_MEDIAN || form == ACCUMULATOR_PERCENTILE;
+    if (top)
+        status = sort_pattern_compile(s, name, &values[1], &result->sort_by);
+    if (status == TANSU_OK && percentile)
+        status = read_method(s, name, &values[1]);
+    if (status == TANSU_OK && form == ACCUMULATOR_PERCENTILE)
+        status = read_ranks(s, name, &values[2], result);
+    if (status == TANSU_OK && (form == ACCUMULATOR_N || form == ACCUMULATOR_TOP_N))
+        status = stage_expression(s, name, &values[form == ACCUMULATOR_N ? 0 : 2], &result->n);
+    if (status == TANSU_OK)
+        status = stage_expression(s, name, &values[form == ACCUMULATOR_N ? 1 : 0], &result->input);
+    return status;
+}
+
+/* read_operand -- what stands after the name. */
+static tansu_status read_operand(stage *s, const char *name, const doc_value *operand,
+                                 accumulation *result) {
+    if (operand->type == DOC_ARRAY)
+        return stage_error(s, name, "Takes one operand, which is no array");
+    if (result->kind->form == ACCUMULATOR_VALUE)
+        return stage_expression(s, name, operand, &result->input);
+    if (result->kind->form != ACCUMULATOR_NOTHING)
+        return read_members(s, name, operand, result);
+    if (operand->type != DOC_DOCUMENT || operand->size > 5)
+        return stage_error(s, name, "Takes an empty document");
+    return TANSU_OK;
+}
+
+tansu_status accumulation_compile(stage *s, const char *part, const doc_value *spec,
+                                  accumulation *result) {
+    doc_iter iter, rest;
+    *result = (accumulation){.kind = NULL};
+    if (spec->type != DOC_DOCUMENT || !doc_iter_value(&iter, spec) || !doc_iter_next(&iter) ||
+        (rest = iter, doc_iter_next(&rest)))
+        return stage_error(s, part, "Must be one accumulator, such as {\"$sum\": 1}");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kinds[i]->name, iter.key) == 0)
+            result->kind = kinds[i];
+    }
+    if (!result->kind)
+        return stage_error(s, part, "There is no accumulator \"%.100s\"", iter.key);
+    tansu_status status = read_operand(s, iter.key, &iter.value, result);
+    if (status != TANSU_OK && part)
+        error_prefix(s->p->error, part);
+    return status;
+}
+
+/* ---- Running ---- */
+
+tansu_status accumulation_begin(accumulating *c, const accumulation *a, void *state) {
+    doc_value value;
+    int64_t *n = state;
+    if (a->kind->form == ACCUMULATOR_TOP)
+        *n = 1;
+    if (!a->n)
+        return TANSU_OK;
+    tansu_status status = expression_evaluate(&c->s->p->ev, a->n, &value);
+    if (status == TANSU_OK && (!doc_as_int64(&value, n) || *n < 1))
+        return stage_error(c->s, a->kind->name, "Member \"n\" must be a whole number above 0");
+    return status;
+}
+
+tansu_status accumulation_evaluate(accumulating *c, const accumulation *a, const doc_value *doc,
+                                   accumulator_input *input) {
+    if (a->sort_by) {
+        c->sort_key.size = 0;
+        tansu_status status = sort_pattern_key(c->s, a->sort_by, doc, &c->sort_key);
+        if (status != TANSU_OK)
+            return status;
+        input->order = c->sort_key.data;
+        input->order_size = c->sort_key.size;
+    }
+    if (a->input)
+        return expression_evaluate(&c->s->p->ev, a->input, &input->value);
+    input->value = (doc_value){NULL, 0, DOC_MISSING};
+    return TANSU_OK;
+}
+
+void accumulating_free(accumulating *c) {
+    tansu_buffer_free(&c->result);
+    tansu_buffer_free(&c->sort_key);
+    tansu_buffer_free(&c->key);
+    c->used = 0;
+}

@@ -1,0 +1,45 @@
+/*
+ * query/pipeline/group_key.h -- values as bytes that are equal where the values are, for hash
+ * tables: the key of a group, the members of a set.
+ *
+ * Unlike those of value_key() they have no order, and those of the common types are in place.
+ */
+#ifndef TANSU_QUERY_PIPELINE_GROUP_KEY_H
+#define TANSU_QUERY_PIPELINE_GROUP_KEY_H
+
+#include "query/pipeline/pipeline_internal.h"
+
+/* The tag says how the bytes are made. */
+typedef struct group_key {
+    const uint8_t *bytes;
+    uint32_t size;
+    uint8_t tag;
+    uint8_t number[8]; /* where the bytes of a whole number are */
+} group_key;
+
+/* group_key_of -- the key of a value, in place, in `key` itself or in the buffer, which is
+ * replaced. Missing and undefined are not null. False when memory is exhausted. */
+bool group_key_of(evaluation *ev, const doc_value *value, tansu_buffer *buffer, group_key *key);
+
+/* group_key_append -- appends a key with its size, as a part of a longer one. */
+bool group_key_append(tansu_buffer *out, const group_key *key);
+
+/* group_hash -- of a key. The seed makes it differ from run to run. */
+uint64_t group_hash(uint64_t seed, uint8_t tag, const uint8_t *bytes, size_t size);
+
+/* A set of keys. Zeroed, it is empty. */
+typedef struct group_key_set {
+    uint8_t *bytes; /* each key: hash, size, tag, bytes */
+    size_t size, capacity;
+    uint32_t *slots; /* 1 + offset / 16 of a key; 0: none */
+    uint32_t slot_count;
+    uint32_t count;
+} group_key_set;
+
+/* group_key_set_add -- adds a key; *added is false when it was there. *used grows by the bytes
+ * allocated. False when memory is exhausted. */
+bool group_key_set_add(group_key_set *set, uint64_t seed, const group_key *key, bool *added,
+                       size_t *used);
+void group_key_set_free(group_key_set *set);
+
+#endif
