@@ -19,9 +19,8 @@ tansu_status accumulated_fields_compile(stage *s, const char *part, const doc_va
         accumulated_field *field = &result->fields[result->count];
         if (strcmp(iter.key, "_id") == 0 && !part)
             continue;
-        if (iter.key_size == 0 || iter.key[0] == '$' || memchr(iter.key, '.', iter.key_size))
-            return stage_error(s, part,
-                               "Name \"%.100s\" of a field is empty, begins with $ or has a dot",
+        if (iter.key[0] == '$' || memchr(iter.key, '.', iter.key_size))
+            return stage_error(s, part, "Name \"%.100s\" of a field begins with $ or has a dot",
                                iter.key);
         for (doc_iter_value(&before, spec); doc_iter_next(&before) && before.key != iter.key;) {
             if (strcmp(before.key, iter.key) == 0)

@@ -4,93 +4,49 @@
  */
 #include "query/pipeline/accumulators.h"
 
-#include "bson/number.h"
 #include "bson/value.h"
-#include "query/util/exact_sum.h"
-#include "query/util/merge_sort.h"
+#include "query/util/numeric_sum.h"
 #include "util/array.h"
 
 #include <math.h>
 
-/* ---- $sum, $avg and $count ---- */
-
-typedef struct sum_state {
-    sum sum;
-    bool wide; /* an int64 was added: the sum is no int32 */
-} sum_state;
-
-static tansu_status sum_state_add(accumulating *c, const accumulation *a, void *state,
-                                  const accumulator_input *input) {
-    sum_state *s = state;
-    (void)a;
-    s->wide = s->wide || input->value.type == DOC_INT64;
-    return sum_add(&s->sum, &input->value, &c->used) ? TANSU_OK : error_memory(c->s->p->error);
-}
-
 /* put_number -- a number as the result. */
-static tansu_status put_number(accumulating *c, uint8_t type, const void *bytes, size_t size,
-                               doc_value *result) {
-    if (!buffer_set(&c->result, bytes, size))
+static tansu_status put_number(accumulating *c, const number *n, doc_value *result) {
+    if (!buffer_set(&c->result, n->bytes, n->size))
         return error_memory(c->s->p->error);
-    *result = (doc_value){c->result.data, (uint32_t)size, type};
+    *result = (doc_value){c->result.data, n->size, n->type};
     return TANSU_OK;
 }
 
-/* put_double -- a double as the result. */
-static tansu_status put_double(accumulating *c, double number, doc_value *result) {
-    return put_number(c, DOC_DOUBLE, &number, sizeof number, result);
+/* put_null -- null as the result. */
+static tansu_status put_null(doc_value *result) {
+    *result = (doc_value){NULL, 0, DOC_NULL};
+    return TANSU_OK;
 }
 
-/* put_whole -- an int32, or an int64 where that is too small or `wide`. */
-static tansu_status put_whole(accumulating *c, int64_t number, bool wide, doc_value *result) {
-    uint8_t bytes[8];
-    store_u64(bytes, (uint64_t)number);
-    wide = wide || number < INT32_MIN || number > INT32_MAX;
-    return put_number(c, wide ? DOC_INT64 : DOC_INT32, bytes, wide ? 8 : 4, result);
-}
+/* ---- $sum, $avg and $count ---- */
 
-/* sum_as_double -- the sum as a double, or as a decimal128 when a decimal was added. */
-static bool sum_as_double(const sum *s, number_result *result) {
-    sum one = *s;
-    one.count = 1;
-    return sum_mean(&one, result);
+static tansu_status sum_add(accumulating *c, const accumulation *a, void *state,
+                            const accumulator_input *input) {
+    (void)c;
+    (void)a;
+    numeric_sum_add(state, &input->value);
+    return TANSU_OK;
 }
 
 static tansu_status sum_result(accumulating *c, const accumulation *a, void *state,
                                doc_value *result) {
-    const sum_state *s = state;
-    number_result total;
+    number total;
     (void)a;
-    bool done = sum_total(&s->sum, &total);
-    /* Whole numbers that no int64 holds are a double. */
-    if (done && total.value.type == DOC_DECIMAL128 && !s->sum.has_decimal)
-        done = sum_as_double(&s->sum, &total);
-    if (!done)
-        return error_memory(c->s->p->error);
-    if (total.value.type == DOC_INT64)
-        return put_whole(c, doc_int64(&total.value), s->wide, result);
-    return put_number(c, total.value.type, total.value.data, total.value.size, result);
+    numeric_sum_total(state, &total);
+    return put_number(c, &total, result);
 }
 
-/* avg_result -- the sum, rounded, over the count, as in MongoDB. */
 static tansu_status avg_result(accumulating *c, const accumulation *a, void *state,
                                doc_value *result) {
-    const sum_state *s = state;
-    number_result mean;
+    number mean;
     (void)a;
-    if (s->sum.count == 0) {
-        *result = (doc_value){NULL, 0, DOC_NULL};
-        return TANSU_OK;
-    }
-    if (!(s->sum.has_decimal ? sum_mean(&s->sum, &mean) : sum_as_double(&s->sum, &mean)))
-        return error_memory(c->s->p->error);
-    if (mean.value.type == DOC_DOUBLE)
-        return put_double(c, doc_double(&mean.value) / (double)s->sum.count, result);
-    return put_number(c, mean.value.type, mean.value.data, mean.value.size, result);
-}
-
-static void sum_state_free(void *state) {
-    sum_free(&((sum_state *)state)->sum);
+    return numeric_sum_mean(state, &mean) ? put_number(c, &mean, result) : put_null(result);
 }
 
 static tansu_status count_add(accumulating *c, const accumulation *a, void *state,
@@ -105,19 +61,19 @@ static tansu_status count_add(accumulating *c, const accumulation *a, void *stat
 static tansu_status count_result(accumulating *c, const accumulation *a, void *state,
                                  doc_value *result) {
     (void)a;
-    return put_whole(c, *(const int64_t *)state, false, result);
+    int64_t count = *(const int64_t *)state;
+    number n;
+    if (count <= INT32_MAX)
+        number_int32((int32_t)count, &n);
+    else
+        number_int64(count, &n);
+    return put_number(c, &n, result);
 }
 
-static const accumulator_kind accumulate_sum = {.name = "$sum",
-                                                .size = sizeof(sum_state),
-                                                .add = sum_state_add,
-                                                .result = sum_result,
-                                                .free = sum_state_free};
-static const accumulator_kind accumulate_avg = {.name = "$avg",
-                                                .size = sizeof(sum_state),
-                                                .add = sum_state_add,
-                                                .result = avg_result,
-                                                .free = sum_state_free};
+static const accumulator_kind accumulate_sum = {
+    .name = "$sum", .size = sizeof(numeric_sum), .add = sum_add, .result = sum_result};
+static const accumulator_kind accumulate_avg = {
+    .name = "$avg", .size = sizeof(numeric_sum), .add = sum_add, .result = avg_result};
 static const accumulator_kind accumulate_count = {.name = "$count",
                                                   .form = ACCUMULATOR_NOTHING,
                                                   .size = sizeof(int64_t),
@@ -214,71 +170,33 @@ static const accumulator_kind accumulate_last = KEPT("$last", last_add, 0);
 
 /* ---- $stdDevPop and $stdDevSamp ---- */
 
-/* Welford's algorithm. */
-typedef struct deviation_state {
-    int64_t count;
-    double mean;
-    double squares;
-} deviation_state;
-
-/* as_double -- the double of a number; false for other values. */
-static bool as_double(const doc_value *value, double *result) {
-    switch (value->type) {
-    case DOC_INT32: *result = doc_int32(value); return true;
-    case DOC_INT64: *result = (double)doc_int64(value); return true;
-    case DOC_DOUBLE: *result = doc_double(value); return true;
-    case DOC_DECIMAL128: break;
-    default: return false;
-    }
-    decimal d;
-    decimal_read(&d, value->data);
-    if (d.kind != DECIMAL_FINITE) {
-        *result = d.kind == DECIMAL_NAN ? NAN : d.negative ? -INFINITY : INFINITY;
-        return true;
-    }
-    double cut = 0;
-    if (!u128_is_zero(d.coefficient))
-        decimal_cut(&d, &cut);
-    *result = d.negative ? -cut : cut;
-    return true;
-}
-
-static tansu_status deviation_add(accumulating *c, const accumulation *a, void *state,
-                                  const accumulator_input *input) {
-    deviation_state *d = state;
-    double number;
+static tansu_status deviation_state_add(accumulating *c, const accumulation *a, void *state,
+                                        const accumulator_input *input) {
     (void)c;
     (void)a;
-    if (!as_double(&input->value, &number))
-        return TANSU_OK;
-    d->count++;
-    double delta = number - d->mean;
-    if (delta != 0) {
-        d->mean += delta / (double)d->count;
-        d->squares += delta * (number - d->mean);
-    }
+    deviation_add(state, &input->value);
     return TANSU_OK;
 }
 
-/* deviation_result -- the variant is what the count is diminished by. */
-static tansu_status deviation_result(accumulating *c, const accumulation *a, void *state,
-                                     doc_value *result) {
-    const deviation_state *d = state;
-    int64_t count = d->count - a->kind->variant;
-    if (count > 0)
-        return put_double(c, sqrt(d->squares / (double)count), result);
-    *result = (doc_value){NULL, 0, DOC_NULL};
-    return TANSU_OK;
+/* deviation_state_result -- the variant is 1 for a sample. */
+static tansu_status deviation_state_result(accumulating *c, const accumulation *a, void *state,
+                                           doc_value *result) {
+    double value;
+    number n;
+    if (!deviation_result(state, a->kind->variant == 1, &value))
+        return put_null(result);
+    number_double(value, &n);
+    return put_number(c, &n, result);
 }
 
 static const accumulator_kind accumulate_deviation_pop = {.name = "$stdDevPop",
-                                                          .size = sizeof(deviation_state),
-                                                          .add = deviation_add,
-                                                          .result = deviation_result};
+                                                          .size = sizeof(deviation),
+                                                          .add = deviation_state_add,
+                                                          .result = deviation_state_result};
 static const accumulator_kind accumulate_deviation_samp = {.name = "$stdDevSamp",
-                                                           .size = sizeof(deviation_state),
-                                                           .add = deviation_add,
-                                                           .result = deviation_result,
+                                                           .size = sizeof(deviation),
+                                                           .add = deviation_state_add,
+                                                           .result = deviation_state_result,
                                                            .variant = 1};
 
 /* ---- $median and $percentile ---- */
@@ -294,56 +212,46 @@ typedef struct percentile_state {
 static tansu_status percentile_add(accumulating *c, const accumulation *a, void *state,
                                    const accumulator_input *input) {
     percentile_state *p = state;
-    double number;
     size_t before = p->capacity;
+    double value = doc_is_number(&input->value) ? number_to_double(&input->value) : NAN;
     (void)a;
-    if (!as_double(&input->value, &number) || isnan(number))
+    if (isnan(value))
         return TANSU_OK;
     if (!ARRAY_RESERVE(p->numbers, p->count, p->capacity, 1))
         return error_memory(c->s->p->error);
     c->used += (p->capacity - before) * sizeof *p->numbers;
-    p->numbers[p->count++] = number;
+    p->numbers[p->count++] = value;
     return TANSU_OK;
-}
-
-/* compare_doubles -- for merge_sort(). */
-static int compare_doubles(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-/* number_at_rank -- the number that a share of the numbers does not exceed. */
-static double number_at_rank(const percentile_state *p, double rank) {
-    double at = ceil((double)p->count * rank) - 1;
-    if (rank >= 1 || at >= (double)p->count)
-        return p->numbers[p->count - 1];
-    return p->numbers[at > 0 ? (size_t)at : 0];
 }
 
 static tansu_status percentile_result(accumulating *c, const accumulation *a, void *state,
                                       doc_value *result) {
     percentile_state *p = state;
     if (p->sorted != p->count) {
-        tansu_status status = merge_sort(p->numbers, p->count, sizeof *p->numbers, compare_doubles,
-                                         &c->s->p->deadline, c->s->p->error);
+        tansu_status status =
+            percentile_sort(p->numbers, p->count, &c->s->p->deadline, c->s->p->error);
         if (status != TANSU_OK)
             return status;
         p->sorted = p->count;
     }
     if (a->kind->form == ACCUMULATOR_MEDIAN) {
-        if (p->count != 0)
-            return put_double(c, number_at_rank(p, 0.5), result);
-        *result = (doc_value){NULL, 0, DOC_NULL};
-        return TANSU_OK;
+        number median;
+        if (p->count == 0)
+            return put_null(result);
+        number_double(p->numbers[percentile_position(p->count, 0.5)], &median);
+        return put_number(c, &median, result);
     }
     writer w = {.out = &c->result};
     c->result.size = 0;
     size_t start = writer_begin(&w);
     for (uint32_t i = 0; i < a->rank_count; i++) {
-        double number = p->count != 0 ? number_at_rank(p, a->ranks[i]) : 0;
-        const doc_value value = {(const uint8_t *)&number, sizeof number, DOC_DOUBLE};
-        const doc_value null = {NULL, 0, DOC_NULL};
-        writer_index_value(&w, i, p->count != 0 ? &value : &null);
+        doc_value value = {NULL, 0, DOC_NULL};
+        number n;
+        if (p->count != 0) {
+            number_double(p->numbers[percentile_position(p->count, a->ranks[i])], &n);
+            value = number_value(&n);
+        }
+        writer_index_value(&w, i, &value);
     }
     writer_end(&w, start);
     *result = (doc_value){c->result.data, (uint32_t)c->result.size, DOC_ARRAY};
@@ -422,7 +330,8 @@ static tansu_status read_ranks(stage *s, const char *name, const doc_value *spec
         return TANSU_E_MEMORY;
     doc_iter_value(&iter, &list);
     for (uint32_t i = 0; doc_iter_next(&iter); i++) {
-        if (!as_double(&iter.value, &ranks[i]) || !(ranks[i] >= 0 && ranks[i] <= 1))
+        ranks[i] = doc_is_number(&iter.value) ? number_to_double(&iter.value) : NAN;
+        if (!(ranks[i] >= 0 && ranks[i] <= 1))
             return stage_error(s, name, "Members of \"p\" must be numbers from 0 to 1");
     }
     result->ranks = ranks;

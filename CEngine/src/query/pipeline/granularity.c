@@ -3,7 +3,7 @@
  */
 #include "query/pipeline/granularity.h"
 
-#include "bson/decimal.h"
+#include "query/util/numeric_sum.h"
 
 #include <math.h>
 #include <string.h>
@@ -134,17 +134,10 @@ static double power(double number, bool above) {
 
 /* ---- Decimals ---- */
 
-/* put_decimal -- a decimal128 as the result. */
-static void put_decimal(const decimal *d, number *result) {
-    decimal_write(d, result->bytes);
-    result->size = 16;
-    result->type = DOC_DECIMAL128;
-}
-
 /* put_series -- a number of a series, times a power of ten. */
 static void put_series(uint16_t digits, int32_t exponent, number *result) {
     const decimal d = {.coefficient = u128_of(digits), .exponent = exponent};
-    put_decimal(&d, result);
+    number_decimal(&d, result);
 }
 
 /* step_decimal -- the next number above or below a positive decimal128. */
@@ -181,28 +174,6 @@ static void step_decimal(const granularity *g, const doc_value *value, bool abov
 
 /* ---- Both ---- */
 
-/* put_double -- a double as the result. */
-static void put_double(double number, struct number *result) {
-    memcpy(result->bytes, &number, sizeof number);
-    result->size = sizeof number;
-    result->type = DOC_DOUBLE;
-}
-
-/* as_double -- the double of a number. */
-static double as_double(const doc_value *value) {
-    double cut = 0;
-    decimal d;
-    switch (value->type) {
-    case DOC_INT32: return doc_int32(value);
-    case DOC_INT64: return (double)doc_int64(value);
-    case DOC_DOUBLE: return doc_double(value);
-    default:
-        decimal_read(&d, value->data);
-        decimal_cut(&d, &cut);
-        return cut;
-    }
-}
-
 /* step -- the next number above or below a number. */
 static void step(const granularity *g, const doc_value *value, bool above, number *result) {
     static const doc_value zero = {(const uint8_t *)"\0\0\0", 4, DOC_INT32};
@@ -211,17 +182,17 @@ static void step(const granularity *g, const doc_value *value, bool above, numbe
         result->size = (uint8_t)value->size;
         result->type = value->type;
     } else if (value->type != DOC_DECIMAL128) {
-        double number = as_double(value);
-        put_double(!g->series ? power(number, above)
-                   : above    ? up(g, number)
-                              : down(g, number),
-                   result);
+        double number = number_to_double(value);
+        number_double(!g->series ? power(number, above)
+                      : above    ? up(g, number)
+                                 : down(g, number),
+                      result);
     } else if (g->series) {
         step_decimal(g, value, above, result);
     } else {
         decimal d;
-        decimal_from_double(power(as_double(value), above), &d);
-        put_decimal(&d, result);
+        decimal_from_double(power(number_to_double(value), above), &d);
+        number_decimal(&d, result);
     }
 }
 

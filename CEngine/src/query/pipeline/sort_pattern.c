@@ -28,10 +28,10 @@ struct sort_pattern {
 
 /* ---- Compiling ---- */
 
-/* read_direction -- 1 or -1; a fraction is cut off. */
+/* read_direction -- 1 or -1, disregarding a fraction. */
 static bool read_direction(const doc_value *value, bool *descending) {
     int64_t number;
-    if (!number_whole(value, FRACTION_CUT, &number) || (number != 1 && number != -1))
+    if (!number_whole(value, FRACTION_HALF_EVEN, &number) || (number != 1 && number != -1))
         return false;
     *descending = number < 0;
     return true;

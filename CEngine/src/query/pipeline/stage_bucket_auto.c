@@ -53,6 +53,9 @@ static tansu_status bucket_auto_compile(stage *s, const doc_value *spec) {
         status = bucket_key_compile(s, &values[0], &state->group_by);
     if (status == TANSU_OK && (!doc_as_int64(&values[1], &count) || count < 1 || count > INT32_MAX))
         return stage_error(s, "buckets", "Must be a whole number, at least 1 and below 2147483648");
+    /* Unlike that of $bucket, an empty output counts the documents. */
+    if (values[2].type == DOC_DOCUMENT && values[2].size <= 5)
+        values[2].type = DOC_MISSING;
     if (status == TANSU_OK)
         status = bucket_output_compile(s, &values[2], &state->fields);
     if (status != TANSU_OK)

@@ -6,8 +6,6 @@
 
 #include "bson/number.h"
 
-#include <math.h>
-
 typedef struct sort_state {
     const sort_pattern *pattern; /* NULL: the order is a random one, */
     uint64_t size;               /* of $sample: so many documents */
@@ -82,12 +80,12 @@ const stage_kind stage_sort_kind = {.name = "$sort",
 
 /* ---- $sample ---- */
 
-/* read_size -- a positive number; a fraction is cut off, and what no int64 holds is its greatest. */
+/* read_size -- a positive number without its fraction; what no int64 holds is its greatest. */
 static bool read_size(const doc_value *value, uint64_t *size) {
     static const uint8_t most[8] = {255, 255, 255, 255, 255, 255, 255, 127};
     const doc_value greatest = {most, sizeof most, DOC_INT64};
     int64_t number;
-    if (number_whole(value, FRACTION_CUT, &number))
+    if (number_whole(value, FRACTION_HALF_EVEN, &number))
         *size = number > 0 ? (uint64_t)number : 0;
     else
         *size = number_compare(value, &greatest) > 0 ? INT64_MAX : 0;
