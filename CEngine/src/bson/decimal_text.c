@@ -71,6 +71,7 @@ void decimal_format(const uint8_t *bytes, char *text) {
 /* What is read, and how far that is. */
 typedef struct scanner {
     const char *at, *end;
+    bool cut; /* digits that do not fit are dropped */
 } scanner;
 
 /* take -- whether one of two characters is next, which is then passed. */
@@ -100,7 +101,7 @@ static bool is_rest(const scanner *s, const char *word) {
 }
 
 /* take_coefficient -- digits and a point. Digits behind the 34th count into *exponent, and may be
- * zeros only. */
+ * zeros only unless they are cut. */
 static bool take_coefficient(scanner *s, u128 *coefficient, int64_t *exponent) {
     int kept = 0, digit;
     bool any = false, point = false, exact = true;
@@ -112,7 +113,7 @@ static bool take_coefficient(scanner *s, u128 *coefficient, int64_t *exponent) {
             continue;
         }
         if ((digit = take_digit(s)) < 0)
-            return any && exact;
+            return any && (exact || s->cut);
         any = true;
         *exponent -= point;
         if (kept == DECIMAL_MAX_DIGITS) {
@@ -180,11 +181,9 @@ static bool parse_number(scanner *s, decimal *value) {
     return true;
 }
 
-bool decimal_text_read(const char *text, size_t size, uint8_t *bytes) {
-    scanner s = {text, text + size};
+/* read_text -- reads a text of any length. */
+static bool read_text(scanner s, uint8_t *bytes) {
     decimal value = {.kind = DECIMAL_FINITE};
-    if (size > DECIMAL_TEXT_MOST)
-        return false;
     value.negative = take(&s, '-', '-');
     if (!value.negative)
         (void)take(&s, '+', '+');
@@ -196,6 +195,14 @@ bool decimal_text_read(const char *text, size_t size, uint8_t *bytes) {
         return false;
     decimal_write(&value, bytes);
     return true;
+}
+
+bool decimal_text_read(const char *text, size_t size, uint8_t *bytes) {
+    return size <= DECIMAL_TEXT_MOST && read_text((scanner){text, text + size, false}, bytes);
+}
+
+bool decimal_text_read_cut(const char *text, size_t size, uint8_t *bytes) {
+    return read_text((scanner){text, text + size, true}, bytes);
 }
 
 /* ---- What this build uses ---- */

@@ -36,6 +36,10 @@ void decimal_text_write(const uint8_t *bytes, char *text);
  * decimal128. */
 bool decimal_text_read(const char *text, size_t size, uint8_t *bytes);
 
+/* decimal_text_read_cut -- the same for a text of any length, of which the digits behind the 34th are
+ * dropped: the value is rounded towards 0. */
+bool decimal_text_read_cut(const char *text, size_t size, uint8_t *bytes);
+
 /* decimal_format -- as decimal_text_write(), by the engine's own code in every build. */
 void decimal_format(const uint8_t *bytes, char *text);
 

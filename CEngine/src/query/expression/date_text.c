@@ -21,7 +21,7 @@
 #define RELATIVE_MAX 100
 
 /* The numbers of a part. */
-enum field {
+enum date_field {
     FIELD_YEAR,
     FIELD_MONTH,
     FIELD_DAY,
@@ -47,12 +47,12 @@ typedef struct part {
 /* ---- Matching ---- */
 
 /* Letters of a rule that stand for numbers. */
-static const struct number {
+static const struct number_letter {
     char letter;
     uint8_t least, most; /* digits */
     int16_t low, high;
     uint8_t field;
-} numbers[] = {
+} number_letters[] = {
     {'Y', 4, 4, 0, 9999, FIELD_YEAR}, {'y', 1, 4, 0, 9999, FIELD_YEAR},
     {'2', 2, 2, 0, 99, FIELD_YEAR},   {'m', 1, 2, 0, 12, FIELD_MONTH},
     {'M', 2, 2, 0, 12, FIELD_MONTH},  {'d', 1, 2, 0, 31, FIELD_DAY},
@@ -66,12 +66,12 @@ static const struct number {
 
 /* Letters of a rule that stand for one character of a set. Those with `many` stand for any number
  * of them, from `least` on. */
-static const struct set {
+static const struct letter_set {
     char letter;
     uint8_t least;
     bool many;
     const char *characters;
-} sets[] = {
+} letter_sets[] = {
     {':', 1, false, ":."},   {';', 1, false, ":"},  {'t', 0, false, "tT"},
     {'q', 1, false, "tT"},   {'~', 0, true, " \t"}, {'_', 0, true, " \t.-"},
     {'p', 1, false, ".\t-"}, {'P', 1, false, ".-"}, {'v', 1, false, ".\t"},
@@ -204,8 +204,8 @@ static const char *take_zone(const char *at, const char *end, part *p) {
  * that have no meaning stand for themselves. */
 static const char *match(const char *rule, const char *at, const char *end, part *p) {
     for (; *rule; rule++) {
-        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-            const struct number *n = &numbers[i];
+        for (size_t i = 0; i < sizeof number_letters / sizeof *number_letters; i++) {
+            const struct number_letter *n = &number_letters[i];
             if (n->letter != *rule)
                 continue;
             for (int digits = n->most; digits >= n->least; digits--) {
@@ -227,9 +227,9 @@ static const char *match(const char *rule, const char *at, const char *end, part
             }
             return NULL;
         }
-        const struct set *set = NULL;
-        for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-            set = sets[i].letter == *rule ? &sets[i] : set;
+        const struct letter_set *set = NULL;
+        for (size_t i = 0; i < sizeof letter_sets / sizeof *letter_sets; i++)
+            set = letter_sets[i].letter == *rule ? &letter_sets[i] : set;
         if (set) {
             size_t count = 0;
             while (at < end && *at && strchr(set->characters, *at) && (set->many || count == 0)) {

@@ -146,14 +146,7 @@ enum number_text number_text_read_integer(const char *text, size_t size, int64_t
     return NUMBER_TEXT_OK;
 }
 
-/* A decimal number in a text: digits with a point, and an exponent. */
-typedef struct scanned {
-    const char *end;
-    bool any;         /* it has a digit */
-    bool nonzero;     /* one that is not 0 */
-    int64_t exponent; /* the written one, within limits that no number reaches */
-} scanned;
-
+/* More than the exponent of any number. */
 #define EXPONENT_LIMIT 1000000000
 
 /* scan_exponent -- the number behind an "e" or a "p"; NULL when there is none. */
@@ -169,19 +162,19 @@ static const char *scan_exponent(const char *at, const char *end, int64_t *expon
     return at;
 }
 
-/* scan_decimal -- whether a text without its sign is a decimal number. */
-static bool scan_decimal(const char *at, const char *end, scanned *s) {
-    bool point = false;
-    *s = (scanned){.end = at};
+/* scan_decimal -- whether a text without its sign is a decimal number; *nonzero: a digit is not 0. */
+static bool scan_decimal(const char *at, const char *end, bool *nonzero) {
+    bool point = false, any = false;
+    int64_t exponent;
+    *nonzero = false;
     for (; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
         point = point || *at == '.';
-        s->any = s->any || *at != '.';
-        s->nonzero = s->nonzero || (*at != '.' && *at != '0');
+        any = any || *at != '.';
+        *nonzero = *nonzero || (*at != '.' && *at != '0');
     }
-    s->end = at;
-    if (at < end && (*at == 'e' || *at == 'E') && !(at = scan_exponent(at + 1, end, &s->exponent)))
-        return false;
-    return s->any && at == end;
+    if (any && at < end && (*at == 'e' || *at == 'E'))
+        at = scan_exponent(at + 1, end, &exponent);
+    return any && at == end;
 }
 
 /* hexadecimal -- the value of a digit, or -1. */
@@ -224,14 +217,14 @@ enum number_text number_text_read_double(const char *text, size_t size, double *
     const char *at = text, *end = text + size;
     bool negative = take_sign(&at, end);
     enum number_text result = NUMBER_TEXT_OK;
-    scanned s;
+    bool nonzero;
     if (is_word(at, end, "inf") || is_word(at, end, "infinity")) {
         *number = HUGE_VAL;
     } else if (is_word(at, end, "nan")) {
         *number = NAN;
     } else if (end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x') {
         result = read_hexadecimal(at + 2, end, number);
-    } else if (!scan_decimal(at, end, &s)) {
+    } else if (!scan_decimal(at, end, &nonzero)) {
         return NUMBER_TEXT_NONE;
     } else {
         switch (json_parse_double(at, (size_t)(end - at), number)) {
@@ -239,7 +232,7 @@ enum number_text number_text_read_double(const char *text, size_t size, double *
         case JSON_DOUBLE_RANGE: return NUMBER_TEXT_RANGE;
         case JSON_DOUBLE_OK: break;
         }
-        if (s.nonzero && *number < DBL_MIN)
+        if (nonzero && *number < DBL_MIN)
             result = NUMBER_TEXT_RANGE;
     }
     if (result == NUMBER_TEXT_OK && negative)
@@ -247,83 +240,12 @@ enum number_text number_text_read_double(const char *text, size_t size, double *
     return result;
 }
 
-/* round_digits -- the coefficient of 34 digits, rounded half to even, and its exponent. */
-static u128 round_digits(const char *at, const char *end, int64_t *exponent) {
-    u128 coefficient = u128_of(0);
-    int kept = 0, next = 0;
-    bool point = false, rest = false, seen_next = false;
-    *exponent = 0;
-    for (; at < end; at++) {
-        if (*at == '.') {
-            point = true;
-            continue;
-        }
-        *exponent -= point;
-        if (kept == DECIMAL_MAX_DIGITS) {
-            ++*exponent;
-            rest = rest || (seen_next && *at != '0');
-            next = seen_next ? next : *at - '0';
-            seen_next = true;
-        } else if (kept > 0 || *at != '0') {
-            coefficient = u128_append(coefficient, (uint32_t)(*at - '0'));
-            kept++;
-        }
-    }
-    if (next > 5 || (next == 5 && (rest || (u128_low(coefficient) & 1))))
-        coefficient = u128_add(coefficient, u128_of(1));
-    if (!u128_less(coefficient, decimal_bound())) {
-        uint32_t digit;
-        coefficient = u128_drop(coefficient, &digit);
-        ++*exponent;
-    }
-    return coefficient;
-}
-
-/* fit_exponent -- brings the exponent into the format's range; false when that would change the
- * value. */
-static bool fit_exponent(u128 *coefficient, int64_t *exponent) {
-    const u128 full = u128_multiply(u128_of(1000000000000000u), 1000000000000000000u);
-    if (u128_is_zero(*coefficient)) {
-        *exponent = *exponent < DECIMAL_MIN_EXPONENT   ? DECIMAL_MIN_EXPONENT
-                    : *exponent > DECIMAL_MAX_EXPONENT ? DECIMAL_MAX_EXPONENT
-                                                       : *exponent;
-        return true;
-    }
-    for (; *exponent > DECIMAL_MAX_EXPONENT; --*exponent) {
-        if (!u128_less(*coefficient, full))
-            return false;
-        *coefficient = u128_multiply(*coefficient, 10);
-    }
-    for (; *exponent < DECIMAL_MIN_EXPONENT; ++*exponent) {
-        uint32_t digit;
-        *coefficient = u128_drop(*coefficient, &digit);
-        if (digit != 0)
-            return false;
-    }
-    return true;
-}
-
-enum number_text number_text_read_decimal(const char *text, size_t size, uint8_t bytes[16]) {
+bool number_text_read_decimal(const char *text, size_t size, uint8_t bytes[16]) {
     const char *at = text, *end = text + size;
-    decimal value = {.kind = DECIMAL_FINITE, .negative = take_sign(&at, end)};
-    scanned s;
-    int64_t exponent;
-    if (is_word(at, end, "inf") || is_word(at, end, "infinity")) {
-        value.kind = DECIMAL_INFINITE;
-    } else if (is_word(at, end, "nan")) {
-        value.kind = DECIMAL_NAN;
-        value.negative = false;
-    } else if (!scan_decimal(at, end, &s)) {
-        return NUMBER_TEXT_NONE;
-    } else {
-        value.coefficient = round_digits(at, s.end, &exponent);
-        exponent += s.exponent;
-        if (!fit_exponent(&value.coefficient, &exponent))
-            return NUMBER_TEXT_RANGE;
-        value.exponent = (int32_t)exponent;
-    }
-    decimal_write(&value, bytes);
-    return NUMBER_TEXT_OK;
+    (void)take_sign(&at, end);
+    /* A NaN has no sign. */
+    return is_word(at, end, "nan") ? decimal_text_read_cut("nan", 3, bytes)
+                                   : decimal_text_read_cut(text, size, bytes);
 }
 
 /* ---- Decimals and other numbers ---- */

@@ -38,9 +38,10 @@ enum number_text number_text_read_integer(const char *text, size_t size, int64_t
  * hexadecimal number; each may have a sign. */
 enum number_text number_text_read_double(const char *text, size_t size, double *number);
 
-/* number_text_read_decimal -- a decimal number, rounded to 34 digits, "inf", "infinity" or "nan" in
- * any case, into the bytes of a decimal128; each may have a sign. */
-enum number_text number_text_read_decimal(const char *text, size_t size, uint8_t bytes[16]);
+/* number_text_read_decimal -- a decimal number, cut off to 34 digits, "inf", "infinity" or "nan" in
+ * any case, into the bytes of a decimal128; each may have a sign. False for other text, and for a
+ * number that exceeds the type or is too near to 0 for it. */
+bool number_text_read_decimal(const char *text, size_t size, uint8_t bytes[16]);
 
 /* decimal128_of_double -- the 15 digits of a double, as the bytes of a decimal128. */
 void decimal128_of_double(double number, uint8_t bytes[16]);

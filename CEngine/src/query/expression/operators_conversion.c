@@ -36,7 +36,7 @@ static tansu_status is_number(evaluation *ev, const expression *e, doc_value *re
 /* ---- One conversion ---- */
 
 /* The form of a binary's text. */
-enum format {
+enum binary_format {
     FORMAT_NONE,
     FORMAT_BASE64,
     FORMAT_BASE64URL,
@@ -53,7 +53,7 @@ typedef struct conversion {
     const doc_value *from;
     uint8_t to;
     uint8_t subtype; /* of binaries */
-    enum format format;
+    enum binary_format format;
     bool big_endian;
     bool wrong_use; /* the error is not one of the value: "onError" is not for it */
 } conversion;
@@ -80,7 +80,7 @@ static tansu_status not_convertible(const conversion *c, const char *reason) {
 static tansu_status number_read(const conversion *c, enum number_text read) {
     switch (read) {
     case NUMBER_TEXT_OK: return TANSU_OK;
-    case NUMBER_TEXT_NONE: return not_convertible(c, "is not the text of such a number");
+    case NUMBER_TEXT_NONE: return not_convertible(c, "is no text of such a number");
     case NUMBER_TEXT_RANGE: return not_convertible(c, "exceeds the range of the type");
     case NUMBER_TEXT_MEMORY: break;
     }
@@ -196,22 +196,19 @@ static tansu_status to_double(const conversion *c, doc_value *result) {
 
 static tansu_status to_decimal(const conversion *c, doc_value *result) {
     uint8_t bytes[16];
-    tansu_status status = TANSU_OK;
     const char *text;
     size_t size;
     switch (c->from->type) {
     case DOC_STRING:
-        status =
-            number_read(c, text_of(c, &text, &size) ? number_text_read_decimal(text, size, bytes)
-                                                    : NUMBER_TEXT_NONE);
+        if (!text_of(c, &text, &size) || !number_text_read_decimal(text, size, bytes))
+            return number_read(c, NUMBER_TEXT_NONE);
         break;
     case DOC_BOOL: decimal128_of_integer(doc_bool(c->from), bytes); break;
     case DOC_INT32: decimal128_of_integer(doc_int32(c->from), bytes); break;
     case DOC_DOUBLE: decimal128_of_double(doc_double(c->from), bytes); break;
     default: decimal128_of_integer(doc_int64(c->from), bytes);
     }
-    return status == TANSU_OK ? result_bytes(c->ev, DOC_DECIMAL128, bytes, sizeof bytes, result)
-                              : status;
+    return result_bytes(c->ev, DOC_DECIMAL128, bytes, sizeof bytes, result);
 }
 
 static tansu_status to_bool(const conversion *c, doc_value *result) {
@@ -262,7 +259,7 @@ static tansu_status binary_to_string(conversion *c, doc_value *result) {
     size_t size, text_size;
     const uint8_t *bytes = bytes_of(c->from, &size);
     bool uuid = c->from->data[4] == DOC_SUBTYPE_UUID;
-    enum format format = c->format;
+    enum binary_format format = c->format;
     if (format == FORMAT_NONE)
         return format_lacks(c);
     if (format == FORMAT_AUTO)
@@ -336,7 +333,7 @@ static tansu_status string_to_binary(conversion *c, doc_value *result) {
     size_t size, count = 0;
     const char *text = doc_string(c->from, &size);
     bool uuid = c->subtype == DOC_SUBTYPE_UUID, valid = true;
-    enum format format = c->format;
+    enum binary_format format = c->format;
     if (format == FORMAT_NONE)
         return format_lacks(c);
     if (format == FORMAT_AUTO)
@@ -582,7 +579,7 @@ static tansu_status read_forms(evaluation *ev, const expression *e, conversion *
         return status;
     for (int i = FORMAT_BASE64; i <= FORMAT_AUTO; i++) {
         if (is_text(&value, names[i]))
-            c->format = (enum format)i;
+            c->format = (enum binary_format)i;
     }
     if (!is_nullish(&value) && c->format == FORMAT_NONE)
         return wrong_member(ev, e, "format",

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define PATTERN_MAX 16384 /* bytes */
+
 enum { MEMBER_INPUT, MEMBER_REGEX, MEMBER_OPTIONS };
 enum { REGEX_IS_MATCH, REGEX_FIRST, REGEX_ALL };
 
@@ -67,6 +69,9 @@ static tansu_status read_source(const doc_value *pattern, const doc_value *optio
         source->pattern = doc_string(pattern, &source->size);
         status = no_nul(source->pattern, source->size, context, "regex", error);
     }
+    if (status == TANSU_OK && source->size > PATTERN_MAX)
+        return error_set(error, TANSU_E_INVALID_QUERY, context,
+                         "Regular expression is longer than %d bytes; shorten it", PATTERN_MAX);
     if (status == TANSU_OK && options->type == DOC_STRING) {
         source->options = doc_string(options, &size);
         status = no_nul(source->options, size, context, "options", error);

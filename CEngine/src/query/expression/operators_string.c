@@ -17,14 +17,14 @@
 #include <string.h>
 
 /* Text in place. */
-typedef struct text {
+typedef struct text_view {
     const char *at;
     size_t size;
-} text;
+} text_view;
 
 /* string_of -- the text of a value that must be a string. `what` for errors. */
 static tansu_status string_of(evaluation *ev, const expression *e, const doc_value *value,
-                              const char *what, text *t) {
+                              const char *what, text_view *t) {
     if (value->type != DOC_STRING)
         return evaluation_error(ev, e, "Type of the %s is \"%s\"; it must be \"string\"", what,
                                 type_name(value));
@@ -38,7 +38,7 @@ static bool is_continuation(char c) {
 }
 
 /* character_size -- the size of the character whose first byte is at a place of a text. */
-static size_t character_size(const text *t, size_t at) {
+static size_t character_size(const text_view *t, size_t at) {
     size_t end = at + 1;
     while (end < t->size && is_continuation(t->at[end]))
         end++;
@@ -46,7 +46,7 @@ static size_t character_size(const text *t, size_t at) {
 }
 
 /* count_characters -- the number of code points of a text. */
-static size_t count_characters(const text *t) {
+static size_t count_characters(const text_view *t) {
     size_t count = 0;
     for (size_t i = 0; i < t->size; i++)
         count += !is_continuation(t->at[i]);
@@ -54,7 +54,7 @@ static size_t count_characters(const text *t) {
 }
 
 /* find -- the place of a text in another one, from a place on; false when there is none. */
-static bool find(const text *t, size_t from, const text *part, size_t *place) {
+static bool find(const text_view *t, size_t from, const text_view *part, size_t *place) {
     if (part->size > t->size || from > t->size - part->size)
         return false;
     if (part->size == 0) {
@@ -73,7 +73,7 @@ static bool find(const text *t, size_t from, const text *part, size_t *place) {
 }
 
 /* find_cost -- the steps that one search may take. */
-static uint64_t find_cost(const text *t, const text *part) {
+static uint64_t find_cost(const text_view *t, const text_view *part) {
     return 1 + t->size / 64 * (1 + part->size / 64);
 }
 
@@ -107,9 +107,9 @@ static size_t write_timestamp(const doc_value *value, char buffer[COERCED_SIZE])
 /* coerce -- the text of a string, a number, a date or a timestamp; null has an empty one. `buffer`
  * may hold it. */
 static tansu_status coerce(evaluation *ev, const expression *e, const doc_value *value,
-                           char buffer[COERCED_SIZE], text *t) {
+                           char buffer[COERCED_SIZE], text_view *t) {
     tansu_status status = TANSU_OK;
-    *t = (text){buffer, 0};
+    *t = (text_view){buffer, 0};
     switch (value->type) {
     case DOC_MISSING:
     case DOC_NULL:
@@ -143,7 +143,7 @@ static tansu_status coerce(evaluation *ev, const expression *e, const doc_value 
 
 /* coerced_argument -- the same of an operand. */
 static tansu_status coerced_argument(evaluation *ev, const expression *e, uint32_t i,
-                                     char buffer[COERCED_SIZE], text *t) {
+                                     char buffer[COERCED_SIZE], text_view *t) {
     doc_value value;
     tansu_status status = argument(ev, e, i, &value);
     return status == TANSU_OK ? coerce(ev, e, &value, buffer, t) : status;
@@ -162,7 +162,7 @@ static char lower(char c) {
 /* change_case -- to upper case, or by the variant to lower case; ASCII letters only. */
 static tansu_status change_case(evaluation *ev, const expression *e, doc_value *result) {
     char buffer[COERCED_SIZE];
-    text t;
+    text_view t;
     tansu_status status = coerced_argument(ev, e, 0, buffer, &t);
     if (status != TANSU_OK)
         return status;
@@ -177,7 +177,7 @@ static tansu_status change_case(evaluation *ev, const expression *e, doc_value *
 /* compare_caseless -- the order of two texts whose ASCII letters are in upper case. */
 static tansu_status compare_caseless(evaluation *ev, const expression *e, doc_value *result) {
     char buffers[2][COERCED_SIZE];
-    text a, b;
+    text_view a, b;
     tansu_status status = coerced_argument(ev, e, 0, buffers[0], &a);
     if (status == TANSU_OK)
         status = coerced_argument(ev, e, 1, buffers[1], &b);
@@ -198,7 +198,7 @@ static tansu_status compare_caseless(evaluation *ev, const expression *e, doc_va
 /* ---- Joining and splitting ---- */
 
 static tansu_status concat(evaluation *ev, const expression *e, doc_value *result) {
-    text *parts = arena_alloc(&ev->memory, e->count * sizeof *parts + 1);
+    text_view *parts = arena_alloc(&ev->memory, e->count * sizeof *parts + 1);
     size_t size = 0;
     if (!parts)
         return evaluation_too_large(ev, e);
@@ -234,7 +234,7 @@ static tansu_status add_text(evaluation *ev, build *b, const char *at, size_t si
 
 static tansu_status split(evaluation *ev, const expression *e, doc_value *result) {
     doc_value values[2];
-    text t, separator;
+    text_view t, separator;
     tansu_status status = argument(ev, e, 0, &values[0]);
     if (status == TANSU_OK)
         status = argument(ev, e, 1, &values[1]);
@@ -266,11 +266,11 @@ static tansu_status split(evaluation *ev, const expression *e, doc_value *result
 
 /* ---- Lengths and parts ---- */
 
-enum unit { UNIT_BYTES, UNIT_CHARACTERS };
+enum text_unit { UNIT_BYTES, UNIT_CHARACTERS };
 
 static tansu_status length(evaluation *ev, const expression *e, doc_value *result) {
     doc_value value;
-    text t;
+    text_view t;
     tansu_status status = argument(ev, e, 0, &value);
     if (status == TANSU_OK)
         status = string_of(ev, e, &value, "operand", &t);
@@ -301,7 +301,7 @@ static tansu_status position(evaluation *ev, const expression *e, uint32_t i, co
 
 static tansu_status substring_bytes(evaluation *ev, const expression *e, doc_value *result) {
     char buffer[COERCED_SIZE];
-    text t;
+    text_view t;
     int64_t start, count;
     tansu_status status = coerced_argument(ev, e, 0, buffer, &t);
     if (status == TANSU_OK)
@@ -343,7 +343,7 @@ static tansu_status code_points(evaluation *ev, const expression *e, uint32_t i,
 
 static tansu_status substring_characters(evaluation *ev, const expression *e, doc_value *result) {
     char buffer[COERCED_SIZE];
-    text t;
+    text_view t;
     int64_t start, count;
     size_t from = 0;
     tansu_status status = coerced_argument(ev, e, 0, buffer, &t);
@@ -365,8 +365,8 @@ static tansu_status substring_characters(evaluation *ev, const expression *e, do
 
 /* places -- the operands of $indexOfBytes and $indexOfCP: the texts, and the bounds, of which the
  * second one is INT32_MAX when it is not given. *missing: there is no text to search in. */
-static tansu_status places(evaluation *ev, const expression *e, text *t, text *part, int64_t *from,
-                           int64_t *to, bool *missing) {
+static tansu_status places(evaluation *ev, const expression *e, text_view *t, text_view *part,
+                           int64_t *from, int64_t *to, bool *missing) {
     doc_value value;
     *from = 0;
     *to = INT32_MAX;
@@ -387,7 +387,7 @@ static tansu_status places(evaluation *ev, const expression *e, text *t, text *p
 }
 
 static tansu_status index_of_bytes(evaluation *ev, const expression *e, doc_value *result) {
-    text t, part;
+    text_view t, part;
     int64_t from, to;
     bool missing;
     size_t place;
@@ -401,7 +401,7 @@ static tansu_status index_of_bytes(evaluation *ev, const expression *e, doc_valu
 
 /* The part must begin before the end, and may extend beyond it. */
 static tansu_status index_of_characters(evaluation *ev, const expression *e, doc_value *result) {
-    text t, part;
+    text_view t, part;
     int64_t from, to, at = 0;
     bool missing;
     tansu_status status = places(ev, e, &t, &part, &from, &to, &missing);
@@ -423,7 +423,7 @@ static tansu_status index_of_characters(evaluation *ev, const expression *e, doc
 enum { TRIM_LEFT = 1, TRIM_RIGHT = 2 };
 
 /* has_character -- whether one of a text's characters is this one. */
-static bool has_character(const text *t, const char *character, size_t size) {
+static bool has_character(const text_view *t, const char *character, size_t size) {
     for (size_t at = 0, own; at < t->size; at += own) {
         own = character_size(t, at);
         if (own == size && memcmp(t->at + at, character, size) == 0)
@@ -436,7 +436,7 @@ static tansu_status trim(evaluation *ev, const expression *e, doc_value *result)
     /* NUL and white space. */
     static const char white[] = "\0 \t\n\v\f\r\u00A0\u1680\u2000\u2001\u2002\u2003\u2004\u2005"
                                 "\u2006\u2007\u2008\u2009\u200A";
-    text t, characters = {white, sizeof white - 1};
+    text_view t, characters = {white, sizeof white - 1};
     doc_value value;
     tansu_status status = argument(ev, e, 0, &value);
     if (status == TANSU_OK && is_nullish(&value))
@@ -474,12 +474,12 @@ static tansu_status trim(evaluation *ev, const expression *e, doc_value *result)
 
 /* next_place -- the next place of what is replaced; an empty text is before each character, and at
  * the end. */
-static bool next_place(const text *t, size_t from, const text *part, size_t *place) {
+static bool next_place(const text_view *t, size_t from, const text_view *part, size_t *place) {
     return from <= t->size && find(t, from, part, place);
 }
 
 /* after_place -- where the search goes on. */
-static size_t after_place(const text *t, size_t place, const text *part) {
+static size_t after_place(const text_view *t, size_t place, const text_view *part) {
     if (part->size != 0)
         return place + part->size;
     return place < t->size ? place + character_size(t, place) : place + 1;
@@ -489,7 +489,7 @@ static size_t after_place(const text *t, size_t place, const text *part) {
 static tansu_status replace(evaluation *ev, const expression *e, doc_value *result) {
     static const char *const names[] = {"\"input\"", "\"find\"", "\"replacement\""};
     doc_value value;
-    text texts[3] = {{NULL, 0}};
+    text_view texts[3] = {{NULL, 0}};
     bool null = false;
     tansu_status status = TANSU_OK;
     for (uint32_t i = 0; status == TANSU_OK && i < 3; i++) {
@@ -503,7 +503,7 @@ static tansu_status replace(evaluation *ev, const expression *e, doc_value *resu
     }
     if (status != TANSU_OK || null)
         return status == TANSU_OK ? result_null(result) : status;
-    const text *t = &texts[0], *part = &texts[1], *by = &texts[2];
+    const text_view *t = &texts[0], *part = &texts[1], *by = &texts[2];
     bool all = e->op->variant != 0;
     uint64_t count = 0;
     size_t from = 0, place;
