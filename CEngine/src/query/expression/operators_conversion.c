@@ -55,7 +55,7 @@ typedef struct conversion {
     uint8_t subtype; /* of binaries */
     enum binary_format format;
     bool big_endian;
-    bool wrong_use; /* the error is not one of the value: "onError" is not for it */
+    bool wrong_use; /* the error is not for "onError" */
 } conversion;
 
 /* no_conversion -- the error for types that have none. */
@@ -303,6 +303,7 @@ static tansu_status to_string(conversion *c, doc_value *result) {
         break;
     case DOC_DATE:
         status = date_text_write(c->ev, c->e, doc_int64(c->from), text);
+        c->wrong_use = status != TANSU_OK; /* as in MongoDB */
         size = DATE_TEXT_SIZE - 1;
         break;
     default: /* a decimal */ decimal_text_write(c->from->data, text); size = strlen(text);
