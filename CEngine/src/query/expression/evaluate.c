@@ -21,10 +21,27 @@ void evaluation_init(evaluation *ev, const collation *collation, const deadline 
     ev->variables[VARIABLE_NOW] = (doc_value){ev->now, sizeof ev->now, DOC_DATE};
 }
 
+/* The capacity that a buffer keeps for the next value. */
+#define BUFFER_KEPT ((size_t)1024 * 1024)
+
+/* give_back -- a buffer that is open no more. */
+static void give_back(evaluation *ev, build_buffer *buffer) {
+    build_buffer **at = &ev->open_buffers;
+    while (*at != buffer)
+        at = &(*at)->next;
+    *at = buffer->next;
+    if (buffer->bytes.capacity > BUFFER_KEPT)
+        tansu_buffer_free(&buffer->bytes);
+    buffer->next = ev->free_buffers;
+    ev->free_buffers = buffer;
+}
+
 void evaluation_free(evaluation *ev) {
     arena_free(&ev->memory);
     match_context_free(&ev->match);
     time_zone_cache_free(&ev->zones);
+    while (ev->open_buffers)
+        give_back(ev, ev->open_buffers);
     while (ev->free_buffers) {
         build_buffer *next = ev->free_buffers->next;
         tansu_buffer_free(&ev->free_buffers->bytes);
@@ -43,9 +60,11 @@ void evaluation_document(evaluation *ev, const uint8_t *doc, size_t size) {
         a->used = 0;
     } else {
         arena_free(a);
-        a->limit = EVALUATION_MEMORY;
     }
     a->full = false;
+    /* Those of an evaluation that failed. */
+    while (ev->open_buffers)
+        give_back(ev, ev->open_buffers);
     doc_value value = {doc, (uint32_t)size, doc ? DOC_DOCUMENT : DOC_MISSING};
     ev->variables[VARIABLE_ROOT] = ev->variables[VARIABLE_CURRENT] = value;
 }
@@ -168,7 +187,7 @@ tansu_status result_string(evaluation *ev, const char *text, size_t size, doc_va
 }
 
 void build_begin(evaluation *ev, build *b) {
-    build_buffer *buffer = ev->free_buffers;
+    build_buffer *buffer = ev->free_buffers, *outer = ev->open_buffers;
     if (buffer)
         ev->free_buffers = buffer->next;
     else
@@ -178,16 +197,19 @@ void build_begin(evaluation *ev, build *b) {
     if (!buffer)
         return;
     buffer->bytes.size = 0;
+    buffer->below = outer ? outer->below + outer->bytes.size : 0;
+    buffer->next = outer;
+    ev->open_buffers = buffer;
+    /* All values that are being built fit into the memory together. */
+    size_t taken = ev->memory.used + buffer->below;
     b->w.out = &buffer->bytes;
-    b->w.limit = ev->memory.limit;
+    b->w.limit = taken < ev->memory.limit ? ev->memory.limit - taken : 1;
     b->start = writer_begin(&b->w);
 }
 
 void build_cancel(evaluation *ev, build *b) {
-    if (!b->buffer)
-        return;
-    b->buffer->next = ev->free_buffers;
-    ev->free_buffers = b->buffer;
+    if (b->buffer)
+        give_back(ev, b->buffer);
     b->buffer = NULL;
 }
 

@@ -40,6 +40,7 @@ enum {
 /* A buffer for a value that is being built. */
 typedef struct build_buffer {
     struct build_buffer *next;
+    size_t below; /* bytes of the buffers that were being filled when this one was begun */
     tansu_buffer bytes;
 } build_buffer;
 
@@ -59,6 +60,7 @@ typedef struct evaluation {
     time_zone_cache zones;
     uint8_t now[8];
     build_buffer *free_buffers;
+    build_buffer *open_buffers; /* the last one that was begun is first */
     tansu_buffer collated[2];
 } evaluation;
 

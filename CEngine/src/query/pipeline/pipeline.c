@@ -407,6 +407,20 @@ void pipeline_end_timeout(pipeline *p) {
     p->deadline.milliseconds = 0;
 }
 
+/* is_shallow -- whether a value is nested at most `depth` deep. */
+static bool is_shallow(const doc_value *value, uint32_t depth) {
+    doc_iter iter;
+    /* A level has at least a type, the end of a key, a size and its own end. */
+    if (value->size <= (size_t)depth * 7)
+        return true;
+    for (doc_iter_value(&iter, value); doc_iter_next(&iter);) {
+        if ((iter.value.type == DOC_DOCUMENT || iter.value.type == DOC_ARRAY) &&
+            (depth == 0 || !is_shallow(&iter.value, depth - 1)))
+            return false;
+    }
+    return true;
+}
+
 tansu_status stage_show(stage *s, const writer *w, doc_value *doc) {
     if (w->failed)
         return error_memory(s->p->error);
@@ -415,6 +429,9 @@ tansu_status stage_show(stage *s, const writer *w, doc_value *doc) {
                          "A document that it makes exceeds %d MiB",
                          TANSU_MAX_DOCUMENT_SIZE / (1024 * 1024));
     *doc = (doc_value){s->out.data, (uint32_t)s->out.size, DOC_DOCUMENT};
+    if (!is_shallow(doc, TANSU_MAX_DEPTH))
+        return error_set(s->p->error, TANSU_E_TOO_LARGE, s->kind->name,
+                         "A document that it makes is nested more than %d deep", TANSU_MAX_DEPTH);
     return TANSU_OK;
 }
 

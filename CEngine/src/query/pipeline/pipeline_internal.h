@@ -159,8 +159,8 @@ static inline tansu_status stage_evaluate(stage *s, const expression *e, const d
     return expression_evaluate(&s->p->ev, e, result);
 }
 
-/* stage_show -- the document in s->out becomes *doc. Errors: TOO_LARGE (beyond what an array of
- * documents may have), MEMORY. `w` wrote it. */
+/* stage_show -- the document in s->out becomes *doc. Errors: TOO_LARGE (beyond what a document may
+ * have, or nested too deep), MEMORY. `w` wrote it. */
 tansu_status stage_show(stage *s, const writer *w, doc_value *doc);
 
 /* stage_step -- to be called for each document of a loop that does not ask the stage before.

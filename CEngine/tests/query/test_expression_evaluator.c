@@ -1,0 +1,789 @@
+/*
+ * test_expression_evaluator.c -- what holds of all expressions, whatever their operators mean:
+ *
+ *   constants   a constant has the value that the same value in a field has
+ *   limits      depth, memory and time end every evaluation
+ *   operands    no operand of any operator crashes, or makes what is no BSON
+ */
+#include "bson/writer.h"
+#include "query/expression/expression_internal.h"
+#include "query/match/regex.h"
+#include "support/calls/query_calls.h"
+#include "support/check.h"
+#include "support/random/random.h"
+#include "support/random/random_bson.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All operators, and the kind of value that most of them take. */
+enum kind { KIND_ANY, KIND_A_NUMBER, KIND_A_TEXT, KIND_A_LIST, KIND_AN_OBJECT, KIND_A_DATE };
+
+static const struct {
+    const operator_info *operators;
+    enum kind kind;
+} tables[] = {
+    {operators_arithmetic, KIND_A_NUMBER},    {operators_array, KIND_A_LIST},
+    {operators_bitwise, KIND_A_NUMBER},       {operators_boolean, KIND_ANY},
+    {operators_conversion, KIND_ANY},         {operators_date, KIND_A_DATE},
+    {operators_date_arithmetic, KIND_A_DATE}, {operators_date_text, KIND_A_DATE},
+    {operators_group, KIND_A_NUMBER},         {operators_higher_order, KIND_A_LIST},
+    {operators_miscellaneous, KIND_ANY},      {operators_object, KIND_AN_OBJECT},
+    {operators_regex, KIND_A_TEXT},           {operators_set, KIND_A_LIST},
+    {operators_string, KIND_A_TEXT},          {operators_trigonometry, KIND_A_NUMBER},
+};
+
+#define TABLES (sizeof tables / sizeof *tables)
+
+/* ---- Evaluating one expression ---- */
+
+static const collation ignoring_case = {.fold = true};
+
+/* How an expression is evaluated. */
+typedef struct setting {
+    const collation *collation;
+    size_t memory;            /* 0: the usual limit */
+    const deadline *deadline; /* of the evaluation alone */
+    bool only_compile;
+} setting;
+
+/* value_of_bson -- the value of a key, in place. */
+static doc_value value_of_bson(const bson_t *doc, const char *key) {
+    doc_value value;
+    doc_find(bson_get_data(doc), doc->len, key, strlen(key), &value);
+    return value;
+}
+
+/* evaluate -- compiles the value of "e", and makes {"v": its value for the document}. */
+static tansu_status evaluate(const doc_value *e, const bson_t *doc, const setting *how,
+                             tansu_buffer *result, tansu_error *error) {
+    static const deadline none;
+    static expression_compiler c;
+    static evaluation ev;
+    const expression *compiled;
+    arena memory = {0};
+    regex *regexes = NULL;
+    doc_value value;
+    writer w = {.out = result};
+    result->size = 0;
+    memset(error, 0, sizeof *error);
+    tansu_status status =
+        expression_compiler_init(&c, &memory, &regexes, how->collation, &none, error);
+    REQUIRE(status == TANSU_OK);
+    if (how->memory != 0)
+        c.constant->memory.limit = how->memory;
+    status = expression_compile(&c, e, &compiled);
+    expression_compiler_free(&c);
+    evaluation_init(&ev, how->collation, how->deadline ? how->deadline : &none, error);
+    if (how->memory != 0)
+        ev.memory.limit = how->memory;
+    if (status == TANSU_OK && !how->only_compile) {
+        evaluation_document(&ev, bson_get_data(doc), doc->len);
+        status = expression_evaluate(&ev, compiled, &value);
+    }
+    if (status == TANSU_OK && !how->only_compile) {
+        size_t start = writer_begin(&w);
+        if (value.type != DOC_MISSING)
+            writer_element(&w, "v", 1, &value);
+        writer_end(&w, start);
+        REQUIRE(!w.failed);
+    }
+    evaluation_free(&ev);
+    regex_free_all(regexes);
+    arena_free(&memory);
+    return status;
+}
+
+/* note_expression -- explains a failure. */
+static void note_expression(const char *what, const bson_t *holder) {
+    char *text = bson_as_canonical_extended_json(holder, NULL);
+    check_note("%s: %.3000s", what, text ? text : "(beyond JSON)");
+    bson_free(text);
+}
+
+/* ---- Constants ---- */
+
+/* An expression in two forms: with its constants in place, and with the same values in fields. */
+typedef struct pair {
+    random_source *source;
+    bson_t *fields;     /* the document */
+    unsigned count;     /* fields */
+    unsigned variables; /* in scope: $$v0, $$v1, … */
+    bool mixed;         /* parts of the first form are fields, too */
+} pair;
+
+static void append_expression(pair *p, bson_t *a, bson_t *b, const char *key, enum kind kind,
+                              int depth);
+
+/* append_kind -- a value of a kind, or sometimes of any. */
+static void append_kind(random_source *source, bson_t *doc, const char *key, enum kind kind) {
+    static const char *const texts[] = {"", "a", "ab", "B", "2020-01-02T03:04:05Z", "12", "é"};
+    bson_t inner;
+    char index[12];
+    if (random_chance(source, 10))
+        kind = (enum kind)random_below(source, 6);
+    switch (kind) {
+    case KIND_A_NUMBER:
+        if (random_chance(source, 60))
+            bson_append_int32(doc, key, -1, (int32_t)random_between(source, -3, 5));
+        else
+            random_append_number(source, doc, key, -1);
+        break;
+    case KIND_A_TEXT:
+        bson_append_utf8(doc, key, -1, texts[random_below(source, sizeof texts / sizeof *texts)],
+                         -1);
+        break;
+    case KIND_A_LIST:
+        bson_append_array_begin(doc, key, -1, &inner);
+        for (unsigned i = 0, count = (unsigned)random_below(source, 5); i < count; i++) {
+            snprintf(index, sizeof index, "%u", i);
+            random_append_value(source, &inner, index, -1, 1);
+        }
+        bson_append_array_end(doc, &inner);
+        break;
+    case KIND_AN_OBJECT:
+        bson_append_document_begin(doc, key, -1, &inner);
+        random_append_fields(source, &inner, 3, 1);
+        bson_append_document_end(doc, &inner);
+        break;
+    case KIND_A_DATE:
+        bson_append_date_time(doc, key, -1, random_between(source, -1000000, 1000000) * 86399999);
+        break;
+    default: random_append_value(source, doc, key, -1, 1); break;
+    }
+}
+
+/* append_leaf -- a constant, a field in both forms, or a variable. */
+static void append_leaf(pair *p, bson_t *a, bson_t *b, const char *key, enum kind kind) {
+    char name[32];
+    bson_t literal;
+    if (p->variables != 0 && random_chance(p->source, 40)) {
+        snprintf(name, sizeof name, "$$v%u", (unsigned)random_below(p->source, p->variables));
+        bson_append_utf8(a, key, -1, name, -1);
+        bson_append_utf8(b, key, -1, name, -1);
+        return;
+    }
+    if (random_chance(p->source, 6)) {
+        bson_append_utf8(a, key, -1, "$$REMOVE", -1);
+        bson_append_utf8(b, key, -1, "$missing", -1);
+        return;
+    }
+    snprintf(name, sizeof name, "$q%u", p->count++);
+    append_kind(p->source, p->fields, name + 1, kind);
+    bson_append_utf8(b, key, -1, name, -1);
+    if (p->mixed && random_chance(p->source, 40)) {
+        bson_append_utf8(a, key, -1, name, -1);
+        return;
+    }
+    bson_iter_t iter;
+    REQUIRE(bson_iter_init_find(&iter, p->fields, name + 1));
+    bson_append_document_begin(a, key, -1, &literal);
+    bson_append_iter(&literal, "$literal", -1, &iter);
+    bson_append_document_end(a, &literal);
+}
+
+/* append_scoped -- a part that sees one more variable. */
+static void append_scoped(pair *p, bson_t *a, bson_t *b, const char *key, enum kind kind,
+                          int depth) {
+    p->variables++;
+    append_expression(p, a, b, key, kind, depth);
+    p->variables--;
+}
+
+/* append_form -- the operand of an operator that has a form of its own; false if it is not among
+ * those that are written here. */
+static bool append_form(pair *p, bson_t *a, bson_t *b, const char *name, int depth) {
+    char variable[16];
+    bson_t x, y, inner_x, inner_y;
+    bool each = strcmp(name, "$map") == 0 || strcmp(name, "$filter") == 0;
+    bool sorts = strcmp(name, "$sortArray") == 0, lets = strcmp(name, "$let") == 0;
+    bool reduces = strcmp(name, "$reduce") == 0, sets = strcmp(name, "$setField") == 0;
+    if (!each && !sorts && !lets && !reduces && !sets)
+        return false;
+    snprintf(variable, sizeof variable, "v%u", p->variables);
+    bson_append_document_begin(a, name, -1, &x);
+    bson_append_document_begin(b, name, -1, &y);
+    if (lets) {
+        bson_append_document_begin(&x, "vars", -1, &inner_x);
+        bson_append_document_begin(&y, "vars", -1, &inner_y);
+        append_expression(p, &inner_x, &inner_y, variable, KIND_ANY, depth);
+        bson_append_document_end(&x, &inner_x);
+        bson_append_document_end(&y, &inner_y);
+        append_scoped(p, &x, &y, "in", KIND_ANY, depth);
+    } else {
+        append_expression(p, &x, &y, "input", sets ? KIND_AN_OBJECT : KIND_A_LIST, depth);
+    }
+    if (each) {
+        bson_append_utf8(&x, "as", -1, variable, -1);
+        bson_append_utf8(&y, "as", -1, variable, -1);
+        append_scoped(p, &x, &y, name[1] == 'm' ? "in" : "cond", KIND_ANY, depth);
+    }
+    if (sorts) {
+        bson_append_int32(&x, "sortBy", -1, 1);
+        bson_append_int32(&y, "sortBy", -1, 1);
+    }
+    if (reduces) {
+        append_expression(p, &x, &y, "initialValue", KIND_ANY, depth);
+        append_expression(p, &x, &y, "in", KIND_ANY, depth);
+    }
+    if (sets) {
+        bson_append_utf8(&x, "field", -1, "a", -1);
+        bson_append_utf8(&y, "field", -1, "a", -1);
+        append_expression(p, &x, &y, "value", KIND_ANY, depth);
+    }
+    bson_append_document_end(a, &x);
+    bson_append_document_end(b, &y);
+    return true;
+}
+
+/* append_positions -- operands by position. */
+static void append_positions(pair *p, bson_t *a, bson_t *b, const char *name, unsigned least,
+                             unsigned most, enum kind kind, int depth) {
+    bson_t x, y;
+    char index[12];
+    unsigned count = most <= least ? least : least + (unsigned)random_below(p->source, 3);
+    if (count > most)
+        count = most;
+    bson_append_array_begin(a, name, -1, &x);
+    bson_append_array_begin(b, name, -1, &y);
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(index, sizeof index, "%u", i);
+        append_expression(p, &x, &y, index,
+                          i == 0 || random_chance(p->source, 50) ? kind : KIND_A_NUMBER, depth);
+    }
+    bson_append_array_end(a, &x);
+    bson_append_array_end(b, &y);
+}
+
+/* append_names -- operands by name; those that need not be given are sometimes. */
+static void append_names(pair *p, bson_t *a, bson_t *b, const operator_info *op, enum kind kind,
+                         int depth) {
+    bson_t x, y;
+    bson_append_document_begin(a, op->name, -1, &x);
+    bson_append_document_begin(b, op->name, -1, &y);
+    for (const char *at = op->named; *at;) {
+        char member[32];
+        size_t size = strcspn(at, " ");
+        bool required = at[size - 1] == '!';
+        snprintf(member, sizeof member, "%.*s", (int)(size - required), at);
+        if (required || random_chance(p->source, 40))
+            append_expression(p, &x, &y, member, kind, depth);
+        at += size;
+        at += strspn(at, " ");
+    }
+    bson_append_document_end(a, &x);
+    bson_append_document_end(b, &y);
+}
+
+/* reorders -- whether an operator evaluates constants after what is none, so that its value may be
+ * another one of equal values, or an error another one. */
+static bool reorders(const operator_info *op) {
+    return op->compile == compile_commutative || strcmp(op->name, "$and") == 0 ||
+           strcmp(op->name, "$or") == 0 || strcmp(op->name, "$add") == 0 ||
+           strcmp(op->name, "$multiply") == 0;
+}
+
+/* choose_operator -- one that mostly makes values of a kind. */
+static const operator_info *choose_operator(random_source *source, enum kind kind, enum kind *own) {
+    for (;;) {
+        size_t table = (size_t)random_below(source, TABLES), count = 0;
+        while (tables[table].operators[count].name)
+            count++;
+        if (count == 0 ||
+            (tables[table].kind != kind && kind != KIND_ANY && random_chance(source, 80)))
+            continue;
+        *own = tables[table].kind;
+        return &tables[table].operators[random_below(source, count)];
+    }
+}
+
+/* by_position -- whether an operator with a form of its own takes operands by position, too. With
+ * more than two, $setEquals does not evaluate all, but refuses each constant that is no array; and
+ * constants next to each other are computed before the others. */
+static bool by_position(const operator_info *op, unsigned *most) {
+    static const char *const names[] = {"$ifNull", "$and", "$or", "$cond", "$setEquals"};
+    *most = op->compile == compile_commutative ? 4 : op->compile == compile_associative ? 2 : 0;
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], op->name) == 0)
+            *most = i < 3 ? 4 : i == 3 ? 3 : 2;
+    }
+    return *most != 0;
+}
+
+/* append_expression -- both forms of an expression. */
+static void append_expression(pair *p, bson_t *a, bson_t *b, const char *key, enum kind kind,
+                              int depth) {
+    bson_t x, y;
+    enum kind own;
+    unsigned most;
+    const operator_info *op = choose_operator(p->source, kind, &own);
+    bool fixed_order = p->mixed || p->variables != 0 || depth > 1;
+    if (depth == 0 || random_chance(p->source, 25) || op->varies || (fixed_order && reorders(op))) {
+        append_leaf(p, a, b, key, kind);
+        return;
+    }
+    bson_append_document_begin(a, key, -1, &x);
+    bson_append_document_begin(b, key, -1, &y);
+    if (op->named)
+        append_names(p, &x, &y, op, own, depth - 1);
+    else if (!op->compile)
+        append_positions(p, &x, &y, op->name, op->min, op->max, own, depth - 1);
+    else if (by_position(op, &most))
+        append_positions(p, &x, &y, op->name, most == 4 ? 2 : most, most, own, depth - 1);
+    else if (!append_form(p, &x, &y, op->name, depth - 1))
+        append_positions(p, &x, &y, "$cond", 3, 3, own, depth - 1);
+    bson_append_document_end(a, &x);
+    bson_append_document_end(b, &y);
+}
+
+/* reads -- whether a part has a name of a variable. */
+static bool reads(const doc_value *part, const char *name) {
+    return part->size != 0 && memmem(part->data, part->size, name, strlen(name)) != NULL;
+}
+
+/* compiles -- whether a part does, where all variables are in scope. */
+static bool compiles(const doc_value *part, const bson_t *fields) {
+    static const setting how = {.only_compile = true};
+    tansu_buffer let = TANSU_BUFFER_INIT, value = TANSU_BUFFER_INIT;
+    writer w = {.out = &let};
+    tansu_error error;
+    size_t start = writer_begin(&w), inner = writer_open(&w, "$let", DOC_DOCUMENT);
+    size_t vars = writer_open(&w, "vars", DOC_DOCUMENT);
+    static const char *const names[] = {"v0", "v1", "v2", "v3", "this", "value"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        writer_int32(&w, names[i], 1);
+    writer_end(&w, vars);
+    writer_value(&w, "in", part);
+    writer_end(&w, inner);
+    writer_end(&w, start);
+    REQUIRE(!w.failed);
+    const doc_value e = {let.data, (uint32_t)let.size, DOC_DOCUMENT};
+    bool fine = evaluate(&e, fields, &how, &value, &error) == TANSU_OK;
+    tansu_buffer_free(&let);
+    tansu_buffer_free(&value);
+    return fine;
+}
+
+/* part_fails -- whether a part of the first form fails already when it is compiled, for its
+ * constants, and its second form fails for the document: then the whole is an error, though it may
+ * not reach the part. */
+static bool part_fails(const doc_value *a, const doc_value *b, const bson_t *fields) {
+    doc_iter x, y;
+    tansu_error error;
+    static const setting usual;
+    if (a->type != b->type || (a->type != DOC_DOCUMENT && a->type != DOC_ARRAY))
+        return false;
+    doc_iter_value(&y, b);
+    for (doc_iter_value(&x, a); doc_iter_next(&x) && doc_iter_next(&y);) {
+        if (part_fails(&x.value, &y.value, fields))
+            return true;
+    }
+    if (a->type != DOC_DOCUMENT || !doc_iter_value(&x, a) || !doc_iter_next(&x) ||
+        x.key[0] != '$' || compiles(a, fields))
+        return false;
+    tansu_buffer value = TANSU_BUFFER_INIT;
+    bool fails = reads(b, "$$v") || evaluate(b, fields, &usual, &value, &error) != TANSU_OK;
+    tansu_buffer_free(&value);
+    return fails;
+}
+
+/* check_pair -- compares the two forms of a new expression. */
+static bool check_pair(random_source *source, unsigned *values) {
+    bson_t a = BSON_INITIALIZER, b = BSON_INITIALIZER, fields = BSON_INITIALIZER;
+    tansu_buffer x = TANSU_BUFFER_INIT, y = TANSU_BUFFER_INIT;
+    tansu_error error_x, error_y;
+    const setting how = {.collation = random_chance(source, 10) ? &ignoring_case : NULL};
+    pair p = {.source = source, .fields = &fields, .mixed = random_chance(source, 30)};
+    append_expression(&p, &a, &b, "e", KIND_ANY, 1 + (int)random_below(source, 4));
+    doc_value e = value_of_bson(&a, "e"), f = value_of_bson(&b, "e");
+    tansu_status in_place = evaluate(&e, &fields, &how, &x, &error_x);
+    tansu_status by_field = evaluate(&f, &fields, &how, &y, &error_y);
+    bool same = in_place == TANSU_OK ? CHECK_BYTES(y.data, y.size, x.data, x.size)
+                                     : CHECK(by_field != TANSU_OK || part_fails(&e, &f, &fields));
+    same = CHECK(in_place != TANSU_OK || by_field == TANSU_OK) && same;
+    *values += in_place == TANSU_OK;
+    if (!same) {
+        note_expression("constants", &a);
+        note_expression("fields", &b);
+        note_expression("document", &fields);
+        check_note("constants: %s at %s; fields: %s at %s", error_x.message, error_x.context,
+                   error_y.message, error_y.context);
+    }
+    bson_destroy(&a);
+    bson_destroy(&b);
+    bson_destroy(&fields);
+    tansu_buffer_free(&x);
+    tansu_buffer_free(&y);
+    return same;
+}
+
+static void a_constant_is_worth_what_a_field_is(void) {
+    random_source source = random_start(1);
+    unsigned values = 0;
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", 12000);
+    for (uint64_t i = 0; i < rounds; i++) {
+        if (!check_pair(&source, &values))
+            return;
+    }
+    CHECK(values > rounds / 20);
+}
+
+/* ---- Operands ---- */
+
+/* append_operand -- anything that BSON can say. */
+static void append_operand(random_source *source, bson_t *doc, const char *key,
+                           const operator_info *op, int depth);
+
+/* append_members -- a document with members that operators have, some of which it should not. */
+static void append_members(random_source *source, bson_t *doc, const operator_info *op, int depth) {
+    static const char members[] =
+        "input as in cond limit initialValue sortBy inputs defaults useLongestLength field value "
+        "vars branches case then if else default date unit timezone format onNull onError to year "
+        "month day startDate endDate amount regex options find replacement chars dateString n "
+        "output sampleRate p method unknown";
+    const char *names = op->named && random_chance(source, 70) ? op->named : members;
+    for (const char *at = names; *at;) {
+        char member[32];
+        size_t size = strcspn(at, " !");
+        snprintf(member, sizeof member, "%.*s", (int)size, at);
+        if (random_chance(source, names == members ? 8 : 80))
+            append_operand(source, doc, member, op, depth);
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+}
+
+static void append_operand(random_source *source, bson_t *doc, const char *key,
+                           const operator_info *op, int depth) {
+    static const char *const paths[] = {"$a",          "$b.a",  "$$ROOT",   "$$v",
+                                        "$",           "$$",    "$$this",   "$a..b",
+                                        "$$CURRENT.c", "$$NOW", "$$REMOVE", "$$value"};
+    bson_t inner;
+    char index[12];
+    enum kind own;
+    switch (random_below(source, depth > 0 ? 8 : 4)) {
+    case 0:
+        bson_append_utf8(doc, key, -1, paths[random_below(source, sizeof paths / sizeof *paths)],
+                         -1);
+        break;
+    case 1: append_kind(source, doc, key, (enum kind)random_below(source, 6)); break;
+    case 2:
+    case 3: random_append_value(source, doc, key, -1, 2); break;
+    case 4:
+    case 5:
+        bson_append_array_begin(doc, key, -1, &inner);
+        for (unsigned i = 0, count = (unsigned)random_below(source, 5); i < count; i++) {
+            snprintf(index, sizeof index, "%u", i);
+            append_operand(source, &inner, index, op, depth - 1);
+        }
+        bson_append_array_end(doc, &inner);
+        break;
+    case 6:
+        bson_append_document_begin(doc, key, -1, &inner);
+        append_members(source, &inner, op, depth - 1);
+        bson_append_document_end(doc, &inner);
+        break;
+    default:
+        op = choose_operator(source, KIND_ANY, &own);
+        bson_append_document_begin(doc, key, -1, &inner);
+        append_operand(source, &inner, op->name, op, depth - 1);
+        bson_append_document_end(doc, &inner);
+        break;
+    }
+}
+
+/* check_operand -- one operand: an error with a message, or a value that is BSON. */
+static bool check_operand(random_source *source, const operator_info *op, const bson_t *doc) {
+    bson_t holder = BSON_INITIALIZER, e, made;
+    tansu_buffer value = TANSU_BUFFER_INIT;
+    tansu_error error, why = {0};
+    const setting how = {.collation = random_chance(source, 10) ? &ignoring_case : NULL,
+                         .memory = (size_t)1 << 20};
+    bson_append_document_begin(&holder, "e", 1, &e);
+    append_operand(source, &e, op->name, op, 3);
+    bson_append_document_end(&holder, &e);
+    doc_value expression = value_of_bson(&holder, "e");
+    tansu_status status = evaluate(&expression, doc, &how, &value, &error);
+    bool fine =
+        status == TANSU_OK
+            ? CHECK(doc_check(value.data, value.size, DOC_CHECK_OWN, &why) == TANSU_OK &&
+                    bson_init_static(&made, value.data, value.size) &&
+                    bson_validate(&made, BSON_VALIDATE_UTF8 | BSON_VALIDATE_UTF8_ALLOW_NULL, NULL))
+            : CHECK((status == TANSU_E_INVALID_QUERY || status == TANSU_E_TOO_LARGE ||
+                     status == TANSU_E_UNSUPPORTED) &&
+                    error.message[0] != '\0');
+    if (!fine) {
+        note_expression(op->name, &holder);
+        check_note("status %d: %s; %s", (int)status, error.message, why.message);
+    }
+    bson_destroy(&holder);
+    tansu_buffer_free(&value);
+    return fine;
+}
+
+static void no_operand_crashes_an_operator(void) {
+    random_source source = random_start(2);
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", 150);
+    for (uint64_t i = 0; i < rounds; i++) {
+        bson_t *doc = random_document(&source);
+        for (size_t t = 0; t < TABLES; t++) {
+            for (const operator_info *op = tables[t].operators; op->name; op++) {
+                if (!check_operand(&source, op, doc))
+                    i = rounds;
+            }
+        }
+        bson_destroy(doc);
+    }
+}
+
+/* ---- Limits ---- */
+
+/* run_expression -- the name of the status after all documents of [{$project: {"r": e}}] over the
+ * collection "c", and the last document as JSON after OK. Valid until the next call. */
+static const char *run_expression(tansu_db *db, const bson_t *expression, const char *hints) {
+    static char text[600];
+    bson_t *options = bson_from_text(hints);
+    bson_t *stages = BCON_NEW("0", "{", "$project", "{", "_id", BCON_INT32(0), "r",
+                              BCON_DOCUMENT(expression), "}", "}");
+    tansu_document document = TANSU_NO_DOCUMENT;
+    tansu_cursor *cursor = NULL;
+    tansu_error error;
+    tansu_status status =
+        tansu_pipeline(db, NULL, "c", document_of(stages), document_of(options), &cursor, &error);
+    snprintf(text, sizeof text, "nothing");
+    while (status == TANSU_OK &&
+           (status = tansu_cursor_next(cursor, &document, &error)) == TANSU_OK) {
+        bson_t doc;
+        REQUIRE(bson_init_static(&doc, document.data, document.size));
+        char *json = bson_as_relaxed_extended_json(&doc, NULL);
+        snprintf(text, sizeof text, "%s", json ? json : "");
+        bson_free(json);
+    }
+    if (status != TANSU_DONE)
+        snprintf(text, sizeof text, "%s", tansu_status_name(status));
+    tansu_cursor_close(cursor);
+    bson_destroy(stages);
+    bson_destroy(options);
+    return text;
+}
+
+/* run_pipeline -- the same of an expression as JSON. */
+static const char *run_pipeline(tansu_db *db, const char *e, const char *hints) {
+    bson_t *expression = bson_from_text(e);
+    const char *text = run_expression(db, expression, hints);
+    bson_destroy(expression);
+    return text;
+}
+
+/* list_of -- a document {"a": [0, 1, …]}, of so many numbers. */
+static bson_t *list_of(int count) {
+    bson_t *doc = bson_new(), list;
+    char index[12];
+    bson_append_array_begin(doc, "a", 1, &list);
+    for (int i = 0; i < count; i++) {
+        snprintf(index, sizeof index, "%d", i);
+        bson_append_int32(&list, index, -1, (count - i) / 2);
+    }
+    bson_append_array_end(doc, &list);
+    return doc;
+}
+
+static void values_are_nested_as_deep_as_documents(void) {
+    static const char *const lists[] = {"{'a':[1,1,1]}", NULL};
+    tansu_db *db = memory_db_with(lists);
+    char text[2000] = "";
+    const char *nest = "{'$reduce':{'input':{'$range':[0,%d]},'initialValue':[],'in':['$$value']}}";
+    snprintf(text, sizeof text, nest, 1000);
+    CHECK_TEXT("TOO_LARGE", run_pipeline(db, text, NULL));
+    snprintf(text, sizeof text, nest, 3);
+    CHECK_TEXT("{ \"r\" : [ [ [ [  ] ] ] ] }", run_pipeline(db, text, NULL));
+    bson_t *e = BCON_NEW("$not", BCON_BOOL(true));
+    for (int depth = 1; depth < TANSU_MAX_DEPTH + 10; depth++) {
+        if (depth == TANSU_MAX_DEPTH - 10)
+            CHECK_TEXT("{ \"r\" : true }", run_expression(db, e, NULL));
+        bson_t *outer = BCON_NEW("$not", BCON_DOCUMENT(e));
+        bson_destroy(e);
+        e = outer;
+    }
+    CHECK_TEXT("TOO_LARGE", run_expression(db, e, NULL));
+    bson_destroy(e);
+    memory_db_close(db);
+}
+
+/* db_with_text -- a memory store with {"s": a text of 1 MiB, "n": 100000000}. */
+static tansu_db *db_with_text(void) {
+    size_t size = (size_t)1 << 20;
+    char *text = malloc(size);
+    bson_t doc = BSON_INITIALIZER;
+    tansu_db *db = memory_db_open();
+    REQUIRE(text != NULL);
+    memset(text, 'x', size);
+    bson_append_utf8(&doc, "s", 1, text, (int)size);
+    bson_append_int32(&doc, "n", 1, 100000000);
+    save_bson(db, &doc);
+    bson_destroy(&doc);
+    free(text);
+    return db;
+}
+
+/* Lists of so many MiB. */
+#define LIST_40 "{'$map':{'input':{'$range':[0,40]},'in':'$s'}}"
+#define LIST_60 "{'$map':{'input':{'$range':[0,60]},'in':'$s'}}"
+#define LIST_200 "{'$map':{'input':{'$range':[0,200]},'in':'$s'}}"
+
+static void values_keep_to_their_memory(void) {
+    static const char *const large[] = {
+        "{'$size':{'$range':[0,'$n']}}",
+        "{'$size':" LIST_200 "}",
+        "{'$size':{'$concatArrays':[" LIST_60 "," LIST_60 "]}}",
+        "{'$size':{'$let':{'vars':{'v':" LIST_40 "},"
+        "'in':{'$zip':{'inputs':['$$v','$$v','$$v']}}}}}",
+        "{'$size':{'$reduce':{'input':{'$range':[0,64]},'initialValue':['$s'],"
+        "'in':{'$concatArrays':['$$value','$$value']}}}}",
+        "{'$size':{'$objectToArray':{'$reduce':{'input':{'$range':[0,64]},'initialValue':'$s',"
+        "'in':{'x':'$$value','y':'$$value'}}}}}",
+        "{'$size':[[[" LIST_60 "," LIST_60 "]]]}",
+    };
+    tansu_db *db = db_with_text();
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        if (!CHECK_TEXT("TOO_LARGE", run_pipeline(db, large[i], NULL)))
+            check_note("%s", large[i]);
+    }
+    CHECK_TEXT("{ \"r\" : 60 }", run_pipeline(db, "{'$size':" LIST_60 "}", NULL));
+    memory_db_close(db);
+}
+
+/* What one element needs is freed before the next. */
+static void the_memory_of_an_element_is_freed(void) {
+    tansu_db *db = db_with_text();
+    CHECK_TEXT("{ \"r\" : 200 }", run_pipeline(db,
+                                               "{'$size':{'$map':{'input':{'$range':[0,200]},"
+                                               "'in':{'$size':{'$objectToArray':{'x':'$s'}}}}}}",
+                                               NULL));
+    CHECK_TEXT("{ \"r\" : 0 }", run_pipeline(db,
+                                             "{'$size':{'$filter':{'input':{'$range':[0,200]},"
+                                             "'cond':{'$eq':[['$s'],0]}}}}",
+                                             NULL));
+    CHECK_TEXT("{ \"r\" : 6000 }",
+               run_pipeline(db,
+                            "{'$size':{'$reduce':{'input':{'$range':[0,6000]},'initialValue':[],"
+                            "'in':{'$concatArrays':['$$value',['$$this']]}}}}",
+                            NULL));
+    memory_db_close(db);
+}
+
+/* Every operator that goes over an array looks at the time while it does. */
+static void every_loop_keeps_to_its_deadline(void) {
+    static const char *const loops[] = {
+        "{'$in':[-1,'$a']}",
+        "{'$indexOfArray':['$a',-1]}",
+        "{'$arrayElemAt':['$a',-1]}",
+        "{'$size':'$a'}",
+        "{'$slice':['$a',-5]}",
+        "{'$slice':['$a',5,90000]}",
+        "{'$reverseArray':'$a'}",
+        "{'$concatArrays':['$a','$a']}",
+        "{'$range':[0,'$n']}",
+        "{'$zip':{'inputs':['$a','$a']}}",
+        "{'$objectToArray':{'$arrayToObject':{'$map':{'input':[0],'in':['k','$a']}}}}",
+        "{'$mergeObjects':'$documents'}",
+        "{'$arrayToObject':'$pairs'}",
+        "{'$objectToArray':'$object'}",
+        "{'$setField':{'field':'x','input':'$object','value':1}}",
+        "{'$unsetField':{'field':'x','input':'$object'}}",
+        "{'$getField':{'field':'x','input':'$object'}}",
+        "{'$map':{'input':'$a','in':1}}",
+        "{'$filter':{'input':'$a','cond':true}}",
+        "{'$reduce':{'input':'$a','initialValue':0,'in':1}}",
+        "{'$sortArray':{'input':'$a','sortBy':1}}",
+        "{'$setUnion':['$a']}",
+        "{'$setIntersection':['$a','$a']}",
+        "{'$setDifference':['$a','$a']}",
+        "{'$setEquals':['$a','$a']}",
+        "{'$setIsSubset':['$a','$a']}",
+        "{'$anyElementTrue':['$zeros']}",
+        "{'$allElementsTrue':['$a']}",
+        "{'$eq':['$a','$a']}",
+        "'$documents.x'",
+    };
+    const deadline over = {.milliseconds = 1, .end = 1};
+    const setting late = {.deadline = &over}, in_time = {.deadline = NULL};
+    bson_t *doc = list_of(100000), inner, element;
+    char key[16];
+    bson_append_int32(doc, "n", -1, 100000);
+    bson_append_array_begin(doc, "zeros", -1, &inner);
+    for (int i = 0; i < 50000; i++) {
+        snprintf(key, sizeof key, "%d", i);
+        bson_append_int32(&inner, key, -1, 0);
+    }
+    bson_append_array_end(doc, &inner);
+    bson_append_document_begin(doc, "object", -1, &inner);
+    for (int i = 0; i < 50000; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        bson_append_int32(&inner, key, -1, i);
+    }
+    bson_append_document_end(doc, &inner);
+    for (int pairs = 0; pairs < 2; pairs++) {
+        bson_append_array_begin(doc, pairs ? "pairs" : "documents", -1, &inner);
+        for (int i = 0; i < 20000; i++) {
+            snprintf(key, sizeof key, "%d", i);
+            bson_append_document_begin(&inner, key, -1, &element);
+            bson_append_utf8(&element, pairs ? "k" : "x", -1, key, -1);
+            if (pairs)
+                bson_append_int32(&element, "v", -1, i);
+            bson_append_document_end(&inner, &element);
+        }
+        bson_append_array_end(doc, &inner);
+    }
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        char text[400];
+        tansu_error error;
+        tansu_buffer value = TANSU_BUFFER_INIT;
+        snprintf(text, sizeof text, "{'e':%s}", loops[i]);
+        bson_t *holder = bson_from_text(text);
+        doc_value e = value_of_bson(holder, "e");
+        bool ok = CHECK_OK(evaluate(&e, doc, &in_time, &value, &error), &error);
+        ok = CHECK_STATUS(TANSU_E_TIMEOUT, evaluate(&e, doc, &late, &value, &error)) && ok;
+        if (!ok)
+            check_note("%s", loops[i]);
+        tansu_buffer_free(&value);
+        bson_destroy(holder);
+    }
+    bson_destroy(doc);
+}
+
+static void a_pipeline_keeps_to_its_deadline(void) {
+    static const char *const lists[] = {"{'n':2000}", NULL};
+    /* The number of steps is a constant, computed when it is compiled, or one of the document. */
+    static const char *const slow[] = {
+        "{'$size':{'$map':{'input':{'$range':[0,%1$s]},'in':{'$size':{'$map':{'input':"
+        "{'$range':[0,%1$s]},'in':{'$size':{'$map':{'input':{'$range':[0,%1$s]},'in':'$$this'}}}}}}"
+        "}}}",
+        "{'$reduce':{'input':{'$range':[0,%1$s]},'initialValue':0,'in':{'$reduce':{'input':"
+        "{'$range':[0,%1$s]},'initialValue':0,'in':{'$reduce':{'input':{'$range':[0,%1$s]},"
+        "'initialValue':0,'in':'$$this'}}}}}}",
+        "{'$size':{'$filter':{'input':{'$range':[0,%1$s]},'cond':{'$eq':[0,{'$map':{'input':"
+        "{'$range':[0,%1$s]},'in':{'$setUnion':[['$$this'],{'$range':[0,%1$s]}]}}}]}}}}",
+    };
+    tansu_db *db = memory_db_with(lists);
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
+        char text[600];
+        snprintf(text, sizeof text, slow[i], "2000");
+        CHECK_TEXT("TIMEOUT", run_pipeline(db, text, "{'$maxTimeMS':20}"));
+        snprintf(text, sizeof text, slow[i], "'$n'");
+        CHECK_TEXT("TIMEOUT", run_pipeline(db, text, "{'$maxTimeMS':20}"));
+    }
+    memory_db_close(db);
+}
+
+int main(void) {
+    RUN(a_constant_is_worth_what_a_field_is);
+    RUN(no_operand_crashes_an_operator);
+    RUN(values_are_nested_as_deep_as_documents);
+    RUN(values_keep_to_their_memory);
+    RUN(the_memory_of_an_element_is_freed);
+    RUN(every_loop_keeps_to_its_deadline);
+    RUN(a_pipeline_keeps_to_its_deadline);
+    return check_finish();
+}
