@@ -137,6 +137,10 @@ static void append_value(fuzz_bytes *bytes, bson_t *doc, const char *key, int de
     bson_destroy(&inner);
 }
 
+void fuzz_append_value(fuzz_bytes *bytes, bson_t *doc, const char *key) {
+    append_value(bytes, doc, key, 1);
+}
+
 bson_t *fuzz_document(fuzz_bytes *bytes, int32_t id) {
     bson_t *doc = bson_new();
     bson_append_int32(doc, "_id", -1, id);

@@ -35,6 +35,9 @@ bson_t *fuzz_update(fuzz_bytes *bytes);
 bson_t *fuzz_index_keys(fuzz_bytes *bytes);
 bson_t *fuzz_index_options(fuzz_bytes *bytes, bool unique);
 
+/* fuzz_append_value -- appends a value of any kind. */
+void fuzz_append_value(fuzz_bytes *bytes, bson_t *doc, const char *key);
+
 /* fuzz_open -- an empty memory store. */
 tansu_db *fuzz_open(void);
 

@@ -2,6 +2,7 @@
  * test_expression_evaluator.c -- what holds of all expressions, whatever their operators mean:
  *
  *   constants   a constant has the value that the same value in a field has
+ *   order       the keys of values have the order of comparisons
  *   limits      depth, memory and time end every evaluation
  *   operands    no operand of any operator crashes, or makes what is no BSON
  */
@@ -421,12 +422,53 @@ static bool check_pair(random_source *source, unsigned *values) {
 static void a_constant_is_worth_what_a_field_is(void) {
     random_source source = random_start(1);
     unsigned values = 0;
-    uint64_t rounds = random_rounds("TANSU_ROUNDS", 12000);
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", 30000);
     for (uint64_t i = 0; i < rounds; i++) {
         if (!check_pair(&source, &values))
             return;
     }
     CHECK(values > rounds / 20);
+}
+
+/* ---- Order ---- */
+
+/* Keys order values as comparisons do: sets and $sortArray agree with $lt and $eq. */
+static void keys_are_in_the_order_of_values(void) {
+    random_source source = random_start(3);
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", 20000);
+    for (uint64_t i = 0; i < rounds; i++) {
+        static evaluation ev;
+        tansu_error error;
+        tansu_buffer keys[2] = {TANSU_BUFFER_INIT, TANSU_BUFFER_INIT};
+        bson_t doc = BSON_INITIALIZER;
+        doc_value values[2];
+        int order = 0;
+        bool descending = random_chance(&source, 50);
+        evaluation_init(&ev, random_chance(&source, 30) ? &ignoring_case : NULL, NULL, &error);
+        for (int k = 0; k < 2; k++) {
+            const char *name = k == 0 ? "a" : "b";
+            if (random_chance(&source, 10))
+                bson_append_undefined(&doc, name, 1);
+            else if (random_chance(&source, 10))
+                bson_append_null(&doc, name, 1);
+            else if (random_chance(&source, 95))
+                random_append_value(&source, &doc, name, 1, 2);
+        }
+        for (int k = 0; k < 2; k++) {
+            values[k] = value_of_bson(&doc, k == 0 ? "a" : "b");
+            REQUIRE(expression_key(&ev, &keys[k], &values[k], descending));
+        }
+        REQUIRE(expression_compare(&ev, &values[0], &values[1], &order));
+        size_t size = keys[0].size < keys[1].size ? keys[0].size : keys[1].size;
+        int by_key = memcmp(keys[0].data, keys[1].data, size);
+        CHECK_INT((order > 0) - (order < 0),
+                  descending ? (by_key < 0) - (by_key > 0) : (by_key > 0) - (by_key < 0));
+        CHECK(by_key != 0 || keys[0].size == keys[1].size);
+        evaluation_free(&ev);
+        tansu_buffer_free(&keys[0]);
+        tansu_buffer_free(&keys[1]);
+        bson_destroy(&doc);
+    }
 }
 
 /* ---- Operands ---- */
@@ -524,7 +566,7 @@ static bool check_operand(random_source *source, const operator_info *op, const 
 
 static void no_operand_crashes_an_operator(void) {
     random_source source = random_start(2);
-    uint64_t rounds = random_rounds("TANSU_ROUNDS", 150);
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", 300);
     for (uint64_t i = 0; i < rounds; i++) {
         bson_t *doc = random_document(&source);
         for (size_t t = 0; t < TABLES; t++) {
@@ -779,6 +821,7 @@ static void a_pipeline_keeps_to_its_deadline(void) {
 
 int main(void) {
     RUN(a_constant_is_worth_what_a_field_is);
+    RUN(keys_are_in_the_order_of_values);
     RUN(no_operand_crashes_an_operator);
     RUN(values_are_nested_as_deep_as_documents);
     RUN(values_keep_to_their_memory);

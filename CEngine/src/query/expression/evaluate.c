@@ -100,6 +100,14 @@ bool expression_compare(evaluation *ev, const doc_value *a, const doc_value *b, 
     return true;
 }
 
+bool expression_key(evaluation *ev, tansu_buffer *key, const doc_value *value, bool descending) {
+    /* A byte that is no kind, just before the one of null. */
+    const uint8_t before_null = KIND_NULL - 1;
+    if (value->type == DOC_MISSING || value->type == DOC_UNDEFINED)
+        return buffer_append_byte(key, descending ? (uint8_t)~before_null : before_null);
+    return collation_key(ev->collation, &ev->collated[0], key, value, descending);
+}
+
 /* ---- Errors ---- */
 
 /* name_of -- of an operator, for the context of errors. */

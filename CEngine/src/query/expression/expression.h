@@ -88,6 +88,11 @@ bool expression_is_true(const doc_value *value);
  * undefined are before null; with the collation. False when memory is exhausted. */
 bool expression_compare(evaluation *ev, const doc_value *a, const doc_value *b, int *order);
 
+/* expression_key -- appends a key of a value: the bytes of two keys have the order of
+ * expression_compare(), and no key is a prefix of another. Descending keys have all bits
+ * complemented. False when memory is exhausted. */
+bool expression_key(evaluation *ev, tansu_buffer *key, const doc_value *value, bool descending);
+
 /* ---- Compiling ---- */
 
 /* A variable in scope. */

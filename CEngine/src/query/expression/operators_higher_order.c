@@ -363,7 +363,7 @@ static tansu_status sort_key(evaluation *ev, const expression *e, sorted_element
     for (uint32_t i = 0; i < form->count; i++) {
         doc_value value;
         sort_value(&form->paths[i], &element->value, &value);
-        if (!collation_key(ev->collation, &ev->collated[0], key, &value, form->paths[i].descending))
+        if (!expression_key(ev, key, &value, form->paths[i].descending))
             return error_memory(ev->error);
     }
     element->key_size = (uint32_t)key->size;

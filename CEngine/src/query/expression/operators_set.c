@@ -4,7 +4,6 @@
  */
 #include "query/expression/expression_internal.h"
 
-#include "bson/value.h"
 #include "query/util/key_set.h"
 
 /* A value of a set. */
@@ -33,11 +32,8 @@ static set_item *set_add(value_set *s, const doc_value *value, bool *added, tans
     tansu_buffer *key = &ev->collated[1];
     size_t used = 0;
     key->size = 0;
-    /* As to expression_compare(), undefined is before null, whose key value_key() gives to both. */
-    bool keyed = value->type == DOC_UNDEFINED
-                     ? buffer_append_byte(key, KIND_NULL - 1)
-                     : collation_key(ev->collation, &ev->collated[0], key, value, false);
-    *status = keyed ? evaluation_step(ev, 1 + key->size / 64) : error_memory(ev->error);
+    *status = expression_key(ev, key, value, false) ? evaluation_step(ev, 1 + key->size / 64)
+                                                    : error_memory(ev->error);
     if (*status != TANSU_OK)
         return NULL;
     set_item *item = (set_item *)key_set_add(&s->keys, &ev->memory, key->data, key->size,
