@@ -430,6 +430,62 @@ static void a_constant_is_worth_what_a_field_is(void) {
     CHECK(values > rounds / 20);
 }
 
+/* Which parts that fail for their constants are errors even where no document reaches them: those
+ * of the operators that MongoDB computes beforehand. */
+static void constants_that_fail_are_errors(void) {
+    static const struct {
+        const char *e;
+        const char *expected;
+    } cases[] = {
+        {"{'$cond':['$yes',1,{'$size':2}]}", "$size"},
+        {"{'$cond':[true,1,{'$size':2}]}", "$size"},
+        {"{'$ifNull':[1,{'$size':2}]}", "$size"},
+        {"{'$or':[{'$size':'$yes'},true]}", ""},
+        {"{'$and':[{'$size':'$yes'},0]}", ""},
+        {"{'$and':[{'$size':'$yes'},1]}", "$size"},
+        {"{'$and':[false,{'$size':2}]}", "$size"},
+        {"{'$setUnion':['$missing',{'$literal':2}]}", ""},
+        {"{'$setUnion':[{'$literal':2},'$missing']}", ""},
+        {"{'$setUnion':['$missing',2,3]}", "$setUnion"},
+        {"{'$setUnion':['$yes','$missing']}", "$setUnion"},
+        {"{'$concatArrays':['$missing',2,3]}", "$concatArrays"},
+        {"{'$concatArrays':['$missing',2]}", ""},
+        {"{'$setEquals':[[1],[2],3]}", "$setEquals"},
+        {"{'$setEquals':[[1],'$list','$yes']}", ""},
+        /* Of these they are not. */
+        {"{'$cond':[true,1,{'$map':{'input':2,'in':1}}]}", ""},
+        {"{'$cond':[true,1,{'$filter':{'input':2,'cond':1}}]}", ""},
+        {"{'$cond':[true,1,{'$reduce':{'input':2,'initialValue':1,'in':1}}]}", ""},
+        {"{'$cond':[true,1,{'$sortArray':{'input':2,'sortBy':1}}]}", ""},
+        {"{'$cond':[true,1,{'$zip':{'inputs':[2]}}]}", ""},
+        {"{'$cond':[true,1,{'$setField':{'field':'a','input':2,'value':1}}]}", ""},
+        {"{'$map':{'input':2,'in':1}}", "$map"},
+        {"{'$switch':{'branches':[{'case':false,'then':{'$size':2}}],'default':1}}", ""},
+        {"{'$switch':{'branches':[{'case':true,'then':1},{'case':{'$size':2},'then':1}]}}", ""},
+        {"{'$switch':{'branches':[{'case':true,'then':{'$size':2}}]}}", "$size"},
+        {"{'$switch':{'branches':[{'case':true,'then':1}],'default':{'$size':2}}}", "$size"},
+        {"{'$cond':[true,1,{'$switch':{'branches':[{'case':0,'then':1}]}}]}", "$switch"},
+        {"{'$cond':['$yes',1,{'$switch':{'branches':[{'case':'$no','then':1}]}}]}", ""},
+    };
+    static const setting usual;
+    bson_t *fields = bson_from_text("{'yes':true,'no':false,'list':[3]}");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[300];
+        tansu_error error;
+        tansu_buffer value = TANSU_BUFFER_INIT;
+        snprintf(text, sizeof text, "{'e':%s}", cases[i].e);
+        bson_t *holder = bson_from_text(text);
+        doc_value e = value_of_bson(holder, "e");
+        tansu_status status = evaluate(&e, fields, &usual, &value, &error);
+        bool fine = CHECK_STATUS(*cases[i].expected ? TANSU_E_INVALID_QUERY : TANSU_OK, status);
+        if (!CHECK_TEXT(cases[i].expected, error.context) || !fine)
+            check_note("%s", cases[i].e);
+        tansu_buffer_free(&value);
+        bson_destroy(holder);
+    }
+    bson_destroy(fields);
+}
+
 /* ---- Order ---- */
 
 /* Keys order values as comparisons do: sets and $sortArray agree with $lt and $eq. */
@@ -821,6 +877,7 @@ static void a_pipeline_keeps_to_its_deadline(void) {
 
 int main(void) {
     RUN(a_constant_is_worth_what_a_field_is);
+    RUN(constants_that_fail_are_errors);
     RUN(keys_are_in_the_order_of_values);
     RUN(no_operand_crashes_an_operator);
     RUN(values_are_nested_as_deep_as_documents);

@@ -174,14 +174,21 @@ static bool all_constant(const expression *e) {
 #define FOLDED_MAX ((size_t)16 * 1024 * 1024)
 
 /* fold -- computes a part whose operands are constants. One that fails is an error, whether or not
- * a document would reach it, unless the compiler knows that none does. */
+ * a document would reach it, unless the compiler knows that none does, or the operator fails
+ * late. */
 static tansu_status fold(expression_compiler *c, const expression *e, const expression **result) {
+    tansu_error ignored;
     doc_value value;
+    bool late = c->unreached || (e->op && e->op->fails_late);
     *result = e;
     evaluation_document(c->constant, NULL, 0);
+    c->constant->error = late ? &ignored : c->error;
     tansu_status status = e->evaluate(c->constant, e, &value);
-    if (c->unreached && (status == TANSU_E_INVALID_QUERY || status == TANSU_E_TOO_LARGE))
+    c->constant->error = c->error;
+    if (late && (status == TANSU_E_INVALID_QUERY || status == TANSU_E_TOO_LARGE))
         return TANSU_OK;
+    if (late && status != TANSU_OK && c->error)
+        *c->error = ignored;
     if (status != TANSU_OK || value.size > FOLDED_MAX - c->folded)
         return status;
     c->folded += value.size;

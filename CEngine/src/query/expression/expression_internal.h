@@ -31,6 +31,8 @@ typedef struct operator_info {
     expression_function evaluate;
     uint8_t min, max;  /* operands by position; ANY_COUNT: no limit */
     bool varies;       /* two evaluations may differ: not computed when it is compiled */
+    bool fails_late;   /* when it fails for constants, that is the error of the documents for which
+                           it is evaluated, as in MongoDB; of others it is an error at once */
     const char *named; /* operands by name, "date! unit timezone": e->args[0] is "date", and so on;
                            those with ! must be given, others are NULL. NULL: by position */
     operand_function compile; /* a form of its own; NULL: none */

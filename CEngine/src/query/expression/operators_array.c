@@ -481,7 +481,7 @@ const operator_info operators_array[] = {
     {.name = "$reverseArray", .evaluate = reverse, .min = 1, .max = 1},
     {.name = "$concatArrays", .evaluate = concat, .compile = compile_associative},
     {.name = "$range", .evaluate = range, .min = 2, .max = 3},
-    {.name = "$zip", .evaluate = zip, .compile = compile_zip},
+    {.name = "$zip", .evaluate = zip, .compile = compile_zip, .fails_late = true},
     {.name = "$objectToArray", .evaluate = object_to_array, .min = 1, .max = 1},
     {.name = "$arrayToObject", .evaluate = array_to_object, .min = 1, .max = 1},
     {.name = NULL},

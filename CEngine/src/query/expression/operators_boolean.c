@@ -101,26 +101,6 @@ static tansu_status cond(evaluation *ev, const expression *e, doc_value *result)
     return argument(ev, e, expression_is_true(&value) ? 1 : 2, result);
 }
 
-/* compile_if_null -- what follows a constant that is not null is never evaluated. */
-static tansu_status compile_if_null(expression_compiler *c, const doc_value *operand,
-                                    expression *e) {
-    bool unreached = c->unreached;
-    uint32_t count = 0;
-    doc_iter iter;
-    if (operand->type != DOC_ARRAY || !doc_array_size(operand, &count) || count < 2)
-        return compile_error(c, e->op->name, "Takes an array of at least 2 operands");
-    tansu_status status = compile_args(c, e, count);
-    doc_iter_value(&iter, operand);
-    for (uint32_t i = 0; status == TANSU_OK && doc_iter_next(&iter); i++) {
-        doc_value value;
-        status = expression_compile(c, &iter.value, &e->args[i]);
-        if (status == TANSU_OK && expression_constant(e->args[i], &value) && !is_nullish(&value))
-            c->unreached = true;
-    }
-    c->unreached = unreached;
-    return status;
-}
-
 static tansu_status if_null(evaluation *ev, const expression *e, doc_value *result) {
     for (uint32_t i = 0; i < e->count; i++) {
         tansu_status status = argument(ev, e, i, result);
@@ -160,6 +140,18 @@ static tansu_status compile_branch(expression_compiler *c, const doc_value *bran
     return status;
 }
 
+/* check_cases -- without "default", one case at least may be true. */
+static tansu_status check_cases(const expression_compiler *c, const expression *e) {
+    doc_value value;
+    uint32_t i = 0;
+    while (i + 1 < e->count && expression_constant(e->args[i], &value) &&
+           !expression_is_true(&value))
+        i += 2;
+    return i + 1 < e->count || e->args[i] || c->unreached
+               ? TANSU_OK
+               : compile_error(c, e->op->name, "All cases are false, and there is no \"default\"");
+}
+
 /* compile_switch -- {"branches": [{"case": …, "then": …}, …], "default": …}: the operands are cases
  * and values by turns, then the default, or NULL. */
 static tansu_status compile_switch(expression_compiler *c, const doc_value *operand,
@@ -192,7 +184,7 @@ static tansu_status compile_switch(expression_compiler *c, const doc_value *oper
     for (uint32_t i = 0; status == TANSU_OK && doc_iter_next(&iter); i++)
         status = compile_branch(c, &iter.value, &e->args[(size_t)2 * i]);
     c->unreached = unreached;
-    return status;
+    return status == TANSU_OK ? check_cases(c, e) : status;
 }
 
 static tansu_status switch_branch(evaluation *ev, const expression *e, doc_value *result) {
@@ -284,9 +276,9 @@ const operator_info operators_boolean[] = {
     {.name = "$or", .evaluate = any, .compile = compile_any, .variant = 1},
     {.name = "$not", .evaluate = not, .min = 1, .max = 1},
     {.name = "$cond", .evaluate = cond, .compile = compile_cond},
-    {.name = "$ifNull", .evaluate = if_null, .compile = compile_if_null},
-    {.name = "$switch", .evaluate = switch_branch, .compile = compile_switch},
-    {.name = "$let", .evaluate = let, .compile = compile_let},
+    {.name = "$ifNull", .evaluate = if_null, .min = 2, .max = ANY_COUNT},
+    {.name = "$switch", .evaluate = switch_branch, .compile = compile_switch, .fails_late = true},
+    {.name = "$let", .evaluate = let, .compile = compile_let, .fails_late = true},
     {.name = "$literal", .compile = compile_literal},
     {.name = "$const", .compile = compile_literal},
     {.name = NULL},

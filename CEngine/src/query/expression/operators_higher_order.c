@@ -403,9 +403,9 @@ static tansu_status sort(evaluation *ev, const expression *e, doc_value *result)
 }
 
 const operator_info operators_higher_order[] = {
-    {.name = "$map", .evaluate = map, .compile = compile_map},
-    {.name = "$filter", .evaluate = filter, .compile = compile_filter},
-    {.name = "$reduce", .evaluate = reduce, .compile = compile_reduce},
-    {.name = "$sortArray", .evaluate = sort, .compile = compile_sort},
+    {.name = "$map", .evaluate = map, .compile = compile_map, .fails_late = true},
+    {.name = "$filter", .evaluate = filter, .compile = compile_filter, .fails_late = true},
+    {.name = "$reduce", .evaluate = reduce, .compile = compile_reduce, .fails_late = true},
+    {.name = "$sortArray", .evaluate = sort, .compile = compile_sort, .fails_late = true},
     {.name = NULL},
 };

@@ -170,8 +170,11 @@ static tansu_status set_field(evaluation *ev, const expression *e, doc_value *re
 
 const operator_info operators_object[] = {
     {.name = "$mergeObjects", .evaluate = merge, .max = ANY_COUNT},
-    {.name = "$getField", .evaluate = get_field, .compile = compile_get_field},
-    {.name = "$setField", .evaluate = set_field, .compile = compile_set_field},
-    {.name = "$unsetField", .evaluate = set_field, .compile = compile_unset_field},
+    {.name = "$getField", .evaluate = get_field, .compile = compile_get_field, .fails_late = true},
+    {.name = "$setField", .evaluate = set_field, .compile = compile_set_field, .fails_late = true},
+    {.name = "$unsetField",
+     .evaluate = set_field,
+     .compile = compile_unset_field,
+     .fails_late = true},
     {.name = NULL},
 };

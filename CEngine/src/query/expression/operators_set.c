@@ -60,6 +60,26 @@ static tansu_status set_end(value_set *s, tansu_status status, uint32_t mark, do
     return build_end(s->ev, s->e, &b, DOC_ARRAY, result);
 }
 
+/* sorted_end -- the same, in the order of the values. */
+static tansu_status sorted_end(value_set *s, uint32_t mark, doc_value *result) {
+    static const deadline none;
+    key_set_item **items;
+    build b;
+    tansu_status status =
+        key_set_sorted(&s->keys, s->ev->deadline ? s->ev->deadline : &none, &items, s->ev->error);
+    if (status != TANSU_OK)
+        return status;
+    build_begin(s->ev, &b);
+    for (size_t i = 0; i < s->keys.count; i++) {
+        const set_item *item = (const set_item *)items[i];
+        if (item->mark == mark)
+            build_add(&b, &item->value);
+    }
+    free(items);
+    arena_release(&s->ev->memory, s->start);
+    return build_end(s->ev, s->e, &b, DOC_ARRAY, result);
+}
+
 /* array_argument -- the value of an operand that must be an array, or null if `null`. */
 static tansu_status array_argument(evaluation *ev, const expression *e, uint32_t i, bool null,
                                    doc_value *array) {
@@ -91,6 +111,7 @@ static tansu_status set_union(evaluation *ev, const expression *e, doc_value *re
     return set_end(&set, status, 0, result);
 }
 
+/* set_intersection -- sorted, as in MongoDB. */
 static tansu_status set_intersection(evaluation *ev, const expression *e, doc_value *result) {
     value_set set;
     tansu_status status = TANSU_OK;
@@ -111,7 +132,7 @@ static tansu_status set_intersection(evaluation *ev, const expression *e, doc_va
                 item->mark = i + 1;
         }
     }
-    return set_end(&set, status, e->count, result);
+    return status == TANSU_OK ? sorted_end(&set, e->count, result) : status;
 }
 
 static tansu_status set_difference(evaluation *ev, const expression *e, doc_value *result) {
