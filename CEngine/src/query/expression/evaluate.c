@@ -55,7 +55,9 @@ void evaluation_free(evaluation *ev) {
 void evaluation_document(evaluation *ev, const uint8_t *doc, size_t size) {
     /* One chunk is kept for the next document, unless it is large. */
     arena *a = &ev->memory;
-    if (a->chunks && !a->chunks->next && a->chunks->size <= 65536) {
+    if (!a->chunks) {
+        a->used = 0;
+    } else if (!a->chunks->next && a->chunks->size <= 65536) {
         a->chunks->used = 0;
         a->used = 0;
     } else {

@@ -19,6 +19,7 @@
 #define TANSU_QUERY_PIPELINE_ACCUMULATORS_H
 
 #include "query/pipeline/sort_pattern.h"
+#include "query/pipeline/value_reader.h"
 
 typedef struct accumulation accumulation;
 
@@ -65,8 +66,8 @@ typedef struct accumulator_kind {
 /* An accumulator with its operands. */
 struct accumulation {
     const accumulator_kind *kind;
-    const expression *input; /* NULL: none */
-    const expression *n;     /* NULL: none */
+    value_reader input;  /* without an expression: none */
+    const expression *n; /* NULL: none */
     const sort_pattern *sort_by;
     const double *ranks; /* of $percentile: between 0 and 1 */
     uint32_t rank_count;

@@ -104,6 +104,13 @@ static bool is_operator(const doc_value *value) {
     return doc_iter_value(&iter, value) && doc_iter_next(&iter) && iter.key[0] == '$';
 }
 
+/* is_meta -- whether a document is {"$meta": …}. */
+static bool is_meta(const doc_value *value) {
+    doc_iter iter;
+    return value->type == DOC_DOCUMENT && doc_iter_value(&iter, value) && doc_iter_next(&iter) &&
+           strcmp(iter.key, "$meta") == 0;
+}
+
 static tansu_status add_fields(stage *s, computed_fields *f, computed_field *parent,
                                const doc_value *spec);
 
@@ -115,6 +122,8 @@ static tansu_status add_field(stage *s, computed_fields *f, computed_field *pare
     bool top_id = parent == &f->root && strcmp(member->key, "_id") == 0;
     if (top_id)
         f->keep_id = false;
+    if (parent != &f->root && memchr(member->key, '.', member->key_size))
+        return stage_error(s, member->key, "A field in a nested document has a dot in its name");
     if (is_flag(f, value) && top_id && !expression_is_true(value)) {
         /* Alone it is an exclusion. */
         f->drop_id = true;
@@ -134,7 +143,8 @@ static tansu_status add_field(stage *s, computed_fields *f, computed_field *pare
         if (f->kind == COMPUTE_PROJECT)
             return stage_error(s, member->key, "An empty document is no value of a field");
     }
-    if (f->kind == COMPUTE_PROJECT)
+    /* Metadata can be added to either. */
+    if (f->kind == COMPUTE_PROJECT && !is_meta(value))
         status = decide(s, f, false, member->key);
     field->form = FIELD_COMPUTED;
     field->computes = true;

@@ -97,7 +97,7 @@ static uint32_t *slot_of(const group_key_set *set, uint64_t hash, uint8_t tag, c
             return slot;
         const uint8_t *entry = set->bytes + (size_t)(*slot - 1) * 16;
         if (load_u64(entry) == hash && load_u32(entry + 8) == size && entry[12] == tag &&
-            memcmp(entry + ENTRY_HEAD, bytes, size) == 0)
+            group_key_equal(entry + ENTRY_HEAD, bytes, size))
             return slot;
     }
 }

@@ -27,6 +27,16 @@ bool group_key_append(tansu_buffer *out, const group_key *key);
 /* group_hash -- of a key. The seed makes it differ from run to run. */
 uint64_t group_hash(uint64_t seed, uint8_t tag, const uint8_t *bytes, size_t size);
 
+/* group_key_equal -- whether two keys of one size and tag are equal; inline, because most are short.
+ */
+static inline bool group_key_equal(const uint8_t *a, const uint8_t *b, size_t size) {
+    if (size >= 8 && size <= 16)
+        return load_u64(a) == load_u64(b) && load_u64(a + size - 8) == load_u64(b + size - 8);
+    if (size >= 4 && size < 8)
+        return load_u32(a) == load_u32(b) && load_u32(a + size - 4) == load_u32(b + size - 4);
+    return size == 0 || memcmp(a, b, size) == 0;
+}
+
 /* A set of keys. Zeroed, it is empty. */
 typedef struct group_key_set {
     uint8_t *bytes; /* each key: hash, size, tag, bytes */

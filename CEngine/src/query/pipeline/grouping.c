@@ -13,8 +13,7 @@
 
 typedef struct group {
     struct group *next; /* in order of arrival */
-    uint64_t hash;
-    uint64_t number; /* of arrival */
+    uint64_t number;    /* of arrival */
     const uint8_t *key;
     uint32_t key_size;
     uint8_t tag;
@@ -27,19 +26,26 @@ typedef struct group {
 #define GROUP_HEAD \
     ((sizeof(group) + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t))
 
+/* A place in the hash table. The hash is here, so that a group is looked at only when it is the
+ * one. */
+typedef struct group_slot {
+    uint64_t hash;
+    group *group; /* NULL: it is empty */
+} group_slot;
+
 /* Where a run is. */
 enum grouping_phase { PHASE_READ, PHASE_GROUPS, PHASE_SORTED };
 
 struct grouping {
-    const expression **parts; /* of the group key */
-    const char **names;       /* NULL: the key is the first part itself */
+    value_reader *parts; /* of the group key */
+    const char **names;  /* NULL: the key is the first part itself */
     uint32_t part_count;
     accumulated_fields fields;
 
     accumulating c;
     tansu_buffer id, key, part; /* of the document at hand */
     arena memory;               /* of the groups */
-    group **slots;              /* open addressing; a power of two */
+    group_slot *slots;          /* open addressing; a power of two */
     uint32_t slot_count;
     uint32_t count;
     group *first, **last;
@@ -53,6 +59,13 @@ struct grouping {
 };
 
 /* ---- Compiling ---- */
+
+/* compile_part -- the next expression of the group key. */
+static tansu_status compile_part(stage *s, grouping *g, const doc_value *spec) {
+    const expression *e;
+    tansu_status status = stage_expression(s, "_id", spec, &e);
+    return status == TANSU_OK ? value_reader_init(s, e, &g->parts[g->part_count++]) : status;
+}
 
 /* compile_key -- the group key: an expression, or a document of expressions. */
 static tansu_status compile_key(stage *s, grouping *g, const doc_value *id) {
@@ -68,12 +81,11 @@ static tansu_status compile_key(stage *s, grouping *g, const doc_value *id) {
     g->parts = stage_alloc(s, (count + 1) * sizeof *g->parts);
     if (!g->parts || (document && !g->names))
         return TANSU_E_MEMORY;
-    if (!document) {
-        g->part_count = 1;
-        return stage_expression(s, "_id", id, &g->parts[0]);
-    }
+    if (!document)
+        return compile_part(s, g, id);
     /* What is wrong with the document as an expression is so here. */
-    tansu_status status = stage_expression(s, "_id", id, &g->parts[0]);
+    const expression *whole;
+    tansu_status status = stage_expression(s, "_id", id, &whole);
     for (doc_iter_value(&iter, id); status == TANSU_OK && doc_iter_next(&iter);) {
         if (doc_is_number(&iter.value) || iter.value.type == DOC_BOOL)
             return stage_error(s, "_id",
@@ -83,7 +95,7 @@ static tansu_status compile_key(stage *s, grouping *g, const doc_value *id) {
         g->names[g->part_count] = arena_copy(&s->p->memory, iter.key, iter.key_size);
         if (!g->names[g->part_count])
             return error_memory(s->p->error);
-        status = stage_expression(s, "_id", &iter.value, &g->parts[g->part_count++]);
+        status = compile_part(s, g, &iter.value);
     }
     return status;
 }
@@ -106,7 +118,8 @@ tansu_status grouping_compile(stage *s, const doc_value *spec, grouping **result
 /* ---- The key of a document ---- */
 
 /* evaluate_parts -- the key of several parts, and `_id` as a document. */
-static tansu_status evaluate_parts(stage *s, grouping *g, group_key *key, doc_value *id) {
+static tansu_status evaluate_parts(stage *s, grouping *g, const doc_value *doc, group_key *key,
+                                   doc_value *id) {
     evaluation *ev = &s->p->ev;
     writer w = {.out = &g->id};
     g->id.size = 0;
@@ -115,7 +128,7 @@ static tansu_status evaluate_parts(stage *s, grouping *g, group_key *key, doc_va
     for (uint32_t i = 0; i < g->part_count; i++) {
         doc_value value;
         group_key part;
-        tansu_status status = expression_evaluate(ev, g->parts[i], &value);
+        tansu_status status = value_read(ev, &g->parts[i], doc, &value);
         if (status != TANSU_OK)
             return status;
         /* As in MongoDB, a single field is null where others are left out. */
@@ -137,10 +150,11 @@ static tansu_status evaluate_parts(stage *s, grouping *g, group_key *key, doc_va
 }
 
 /* evaluate_key -- the key of the document that is set, and its `_id`. */
-static tansu_status evaluate_key(stage *s, grouping *g, group_key *key, doc_value *id) {
+static tansu_status evaluate_key(stage *s, grouping *g, const doc_value *doc, group_key *key,
+                                 doc_value *id) {
     if (g->names)
-        return evaluate_parts(s, g, key, id);
-    tansu_status status = expression_evaluate(&s->p->ev, g->parts[0], id);
+        return evaluate_parts(s, g, doc, key, id);
+    tansu_status status = value_read(&s->p->ev, &g->parts[0], doc, id);
     if (status != TANSU_OK)
         return status;
     if (id->type == DOC_MISSING)
@@ -151,12 +165,12 @@ static tansu_status evaluate_key(stage *s, grouping *g, group_key *key, doc_valu
 /* ---- The table ---- */
 
 /* find_slot -- the slot of a key, or the empty one where it belongs. */
-static group **find_slot(const grouping *g, const group_key *key, uint64_t hash) {
+static inline group_slot *find_slot(const grouping *g, const group_key *key, uint64_t hash) {
     for (uint32_t i = (uint32_t)hash;; i++) {
-        group **slot = &g->slots[i & (g->slot_count - 1)];
-        const group *at = *slot;
-        if (!at || (at->hash == hash && at->key_size == key->size && at->tag == key->tag &&
-                    memcmp(at->key, key->bytes, key->size) == 0))
+        group_slot *slot = &g->slots[i & (g->slot_count - 1)];
+        const group *at = slot->group;
+        if (!at || (slot->hash == hash && at->key_size == key->size && at->tag == key->tag &&
+                    group_key_equal(at->key, key->bytes, key->size)))
             return slot;
     }
 }
@@ -164,14 +178,16 @@ static group **find_slot(const grouping *g, const group_key *key, uint64_t hash)
 /* grow_table -- at most half of the slots are taken. */
 static tansu_status grow_table(stage *s, grouping *g) {
     uint32_t count = g->slot_count == 0 ? 64 : g->slot_count * 2;
-    group **slots = count > UINT32_MAX / 4 ? NULL : calloc(count, sizeof(group *));
+    group_slot *slots = count > UINT32_MAX / 4 ? NULL : calloc(count, sizeof *slots);
     if (!slots)
         return error_memory(s->p->error);
-    for (group *at = g->first; at; at = at->next) {
-        uint32_t i = (uint32_t)at->hash;
-        while (slots[i & (count - 1)])
+    for (uint32_t j = 0; j < g->slot_count; j++) {
+        uint32_t i = (uint32_t)g->slots[j].hash;
+        if (!g->slots[j].group)
+            continue;
+        while (slots[i & (count - 1)].group)
             i++;
-        slots[i & (count - 1)] = at;
+        slots[i & (count - 1)] = g->slots[j];
     }
     free(g->slots);
     g->slots = slots;
@@ -181,18 +197,17 @@ static tansu_status grow_table(stage *s, grouping *g) {
 
 /* used_memory -- of the groups, their states and the table. */
 static size_t used_memory(const grouping *g) {
-    return g->memory.used + g->c.used + g->slot_count * sizeof(group *);
+    return g->memory.used + g->c.used + g->slot_count * sizeof *g->slots;
 }
 
 /* new_group -- a group that is in no table, with its states ready. */
-static tansu_status new_group(stage *s, grouping *g, const group_key *key, uint64_t hash,
-                              const doc_value *id, group **result) {
+static tansu_status new_group(stage *s, grouping *g, const group_key *key, const doc_value *id,
+                              group **result) {
     group *at = arena_alloc(&g->memory, GROUP_HEAD + g->fields.size);
     uint8_t *bytes = arena_copy(&g->memory, id->data, id->size);
     if (!at || !bytes)
         return error_memory(s->p->error);
-    *at = (group){
-        .hash = hash, .key_size = key->size, .tag = key->tag, .id = {bytes, id->size, id->type}};
+    *at = (group){.key_size = key->size, .tag = key->tag, .id = {bytes, id->size, id->type}};
     /* The bytes of the key are mostly in those of the value. */
     uintptr_t offset = (uintptr_t)key->bytes - (uintptr_t)id->data;
     if (offset <= id->size)
@@ -218,11 +233,11 @@ static tansu_status add_group(stage *s, grouping *g, const group_key *key, uint6
     if (g->count >= g->slot_count / 2)
         status = grow_table(s, g);
     if (status == TANSU_OK)
-        status = new_group(s, g, key, hash, id, result);
+        status = new_group(s, g, key, id, result);
     if (status != TANSU_OK)
         return status;
     (*result)->number = g->count++;
-    *find_slot(g, key, hash) = *result;
+    *find_slot(g, key, hash) = (group_slot){hash, *result};
     *g->last = *result;
     g->last = &(*result)->next;
     status = begin_states(s, g, *result);
@@ -326,9 +341,9 @@ static tansu_status within_memory(stage *s, grouping *g) {
     size_t limit = pipeline_memory(s->p);
     if (s->p->no_disk)
         return used_memory(g) > limit && used_memory(g) > GROUP_LEAST ? too_large(s) : TANSU_OK;
-    if (g->spill || used_memory(g) <= limit / 2)
+    if (g->spill || used_memory(g) <= limit / 4 * 3)
         return TANSU_OK;
-    g->spill = stage_sort(s, limit / 4);
+    g->spill = stage_sort(s, limit / 8);
     return g->spill ? TANSU_OK : error_memory(s->p->error);
 }
 
@@ -336,13 +351,13 @@ static tansu_status within_memory(stage *s, grouping *g) {
 static tansu_status add_document(stage *s, grouping *g, const doc_value *doc) {
     group_key key;
     doc_value id;
-    tansu_status status = evaluate_key(s, g, &key, &id);
+    tansu_status status = evaluate_key(s, g, doc, &key, &id);
     if (status != TANSU_OK)
         return status;
     g->arrived++;
     uint64_t hash = group_hash((uint64_t)(uintptr_t)g, key.tag, key.bytes, key.size);
-    group *to = g->slot_count != 0 ? *find_slot(g, &key, hash) : NULL;
-    bool full = g->spill && used_memory(g) > pipeline_memory(s->p) / 4 * 3;
+    group *to = g->slot_count != 0 ? find_slot(g, &key, hash)->group : NULL;
+    bool full = g->spill && used_memory(g) > pipeline_memory(s->p) / 8 * 7;
     if ((!to && g->spill) || (to && (to->spilled || full))) {
         if (to)
             to->spilled = true;
@@ -448,7 +463,7 @@ static tansu_status make_group(stage *s, grouping *g) {
     free_groups(g);
     if (!buffer_set(&g->part, g->record.key, g->record.key_size))
         return error_memory(s->p->error);
-    tansu_status status = new_group(s, g, &key, 0, &id, &g->first);
+    tansu_status status = new_group(s, g, &key, &id, &g->first);
     if (status != TANSU_OK) {
         /* Its states are not there. */
         g->first = NULL;

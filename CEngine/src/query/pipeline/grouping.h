@@ -5,9 +5,9 @@
  * The groups are in a hash table, and come out in the order in which their first documents came. A
  * group key is compared in place where it can be, and a document allocates nothing.
  *
- * Groups that exceed half of the stage's memory spill: documents of further groups go to an external
- * sort by group key, as what they add to the accumulators; so do those of all groups when the
- * accumulators grow beyond three quarters. At the end the groups in memory are completed and shown
+ * Groups that exceed three quarters of the stage's memory spill: documents of further groups go to
+ * an external sort by group key, as what they add to the accumulators; so do those of all groups
+ * when the accumulators grow beyond seven eighths. At the end the groups in memory are completed and shown
  * one by one, and then each of the others is made by itself, and sorted by its first arrival.
  */
 #ifndef TANSU_QUERY_PIPELINE_GROUPING_H
