@@ -1373,9 +1373,9 @@ TANSU_API tansu_status tansu_restore(const char *from, const char *to, tansu_pro
                                      void *context, tansu_buffer *report, tansu_error *error);
 
 /*
- * tansu_restore() of an encrypted backup. The database is encrypted with the backup's data key and
- * opens with `key`, whose iterations do not matter; nothing is decrypted to the disk. Errors: as
- * tansu_restore(); WRONG_KEY, INVALID_ARGUMENT (also the key, or the backup is not encrypted),
+ * tansu_restore() of an encrypted backup. The database is encrypted with a new data key and opens
+ * with `key`, whose iterations do not matter: they stay the backup's. Nothing is decrypted to the
+ * disk. Errors: as tansu_restore(); WRONG_KEY, INVALID_ARGUMENT (also the key, or the backup is not encrypted),
  * UNSUPPORTED (the library was built without libcrypto).
  */
 TANSU_API tansu_status tansu_restore_encrypted(const char *from, const char *to,

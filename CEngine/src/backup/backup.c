@@ -39,12 +39,18 @@ static tansu_status take_own(const database *db, copy_keys *k, tansu_error *erro
     return status;
 }
 
-/* take_new -- a new data key, so that the backup's key does not open the database. */
-static tansu_status take_new(const uint8_t uuid[16], const user_key *key, copy_keys *k,
-                             tansu_error *error) {
+tansu_status copy_keys_new(copy_keys *k, const uint8_t uuid[16], const user_key *key,
+                           tansu_error *error) {
     k->owned = true;
     tansu_status status = key_file_new_keys(uuid, &k->keys, error);
     return status == TANSU_OK ? key_text_make(uuid, k->keys, true, key, &k->text, error) : status;
+}
+
+tansu_status copy_keys_renew(copy_keys *k, const uint8_t uuid[16], const tansu_buffer *text,
+                             const user_key *key, tansu_error *error) {
+    user_key same = *key;
+    same.iterations = key_text_iterations(text);
+    return copy_keys_new(k, uuid, &same, error);
 }
 
 /* take_keys -- what the backup is encrypted with; `key` as in database_backup(). */
@@ -59,7 +65,7 @@ static tansu_status take_keys(database *db, const user_key *key, copy_keys *k, t
         return error_set(error, TANSU_E_INVALID_STATE, "key",
                          "The store is encrypted with a key that is written nowhere; give a key "
                          "for the backup, or make one that is not encrypted");
-    return take_new(db->manifest.known.uuid, &given, k, error);
+    return copy_keys_new(k, db->manifest.known.uuid, &given, error);
 }
 
 void copy_keys_free(copy_keys *k) {

@@ -22,6 +22,16 @@ typedef struct copy_keys {
     tansu_buffer text; /* of its file KEY */
 } copy_keys;
 
+/* copy_keys_new -- a new data key, which that user's key opens. Errors: IO (no source of random
+ * bytes), MEMORY. */
+tansu_status copy_keys_new(copy_keys *k, const uint8_t uuid[16], const user_key *key,
+                           tansu_error *error);
+
+/* copy_keys_renew -- the same for what is copied of a backup that the key has opened, with the content
+ * `text` of a file KEY: a passphrase's iterations are those of there. */
+tansu_status copy_keys_renew(copy_keys *k, const uint8_t uuid[16], const tansu_buffer *text,
+                             const user_key *key, tansu_error *error);
+
 /* copy_keys_free -- fine on a zeroed one. */
 void copy_keys_free(copy_keys *k);
 
@@ -63,8 +73,15 @@ typedef struct restore_source {
     task *progress;
 } restore_source;
 
+/* restore_key_missing -- the error for an encrypted backup without a key. */
+tansu_status restore_key_missing(const restore_source *from, tansu_error *error);
+
+/* restore_check_plain -- a backup that is not encrypted is not restored for who expects that it is.
+ * Errors: INVALID_ARGUMENT. */
+tansu_status restore_check_plain(const restore_source *from, tansu_error *error);
+
 /* restore_file -- writes the backup's segments to the staged folder, and fills in its MANIFEST and
- * its keys. Errors: CORRUPT, VERSION, ENCRYPTED, WRONG_KEY, INVALID_ARGUMENT, CANCELLED, FULL, IO,
+ * its keys, which are new ones. Errors: CORRUPT, VERSION, ENCRYPTED, WRONG_KEY, INVALID_ARGUMENT, CANCELLED, FULL, IO,
  * MEMORY. */
 tansu_status restore_file(const staging *staged, const restore_source *from, manifest *m,
                           copy_keys *keys, tansu_error *error);
@@ -105,6 +122,12 @@ tansu_status backup_segment_begin(backup_segment *s, uint64_t number, tansu_erro
 tansu_status backup_segment_bytes(backup_segment *s, const void *bytes, size_t size,
                                   tansu_error *error);
 tansu_status backup_segment_end(backup_segment *s, tansu_error *error);
+
+/* An offset has 32 bits. */
+#define BACKUP_SEGMENT_MOST ((uint64_t)UINT32_MAX)
+
+/* backup_segment_too_large -- the error for more bytes: CORRUPT. */
+tansu_status backup_segment_too_large(tansu_error *error);
 
 /* backup_segment_drop -- closes the file, if one is open, and frees. */
 void backup_segment_drop(backup_segment *s);

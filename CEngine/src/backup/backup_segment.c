@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An offset has 32 bits. */
-#define SEGMENT_BYTES_MOST UINT32_MAX
 #define SEGMENT_NUMBER_MOST 99999999u /* eight digits */
 
 /* append -- writes at the end of the file; a block_sink. */
@@ -134,11 +132,15 @@ static tansu_status take(backup_segment *s, const uint8_t *bytes, size_t size, t
 
 /* ---- Both ---- */
 
+tansu_status backup_segment_too_large(tansu_error *error) {
+    return error_set(error, TANSU_E_CORRUPT, NULL,
+                     "The backup has a log segment that is larger than a segment can be");
+}
+
 tansu_status backup_segment_bytes(backup_segment *s, const void *bytes, size_t size,
                                   tansu_error *error) {
-    if (size > SEGMENT_BYTES_MOST - s->taken)
-        return error_set(error, TANSU_E_CORRUPT, NULL,
-                         "The backup has a log segment that is larger than a segment can be");
+    if (size > BACKUP_SEGMENT_MOST - s->taken)
+        return backup_segment_too_large(error);
     s->taken += size;
     return s->keys == NULL ? append(s, bytes, size, error) : take(s, bytes, size, error);
 }

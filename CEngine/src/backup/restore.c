@@ -14,11 +14,9 @@
 #include "store/manifest.h"
 #include "store/open/open.h"
 #include "store/snapshot.h"
-#include "util/array.h"
 #include "util/bytes.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
-#include "util/lock_holder.h"
 #include "util/staging/staging.h"
 
 #include <errno.h>
@@ -179,14 +177,12 @@ tansu_status database_restore(const char *from, const char *to, const user_key *
 
 /* ---- Keys ---- */
 
-/* key_missing -- the error for an encrypted backup without a key. */
-static tansu_status key_missing(const restore_source *from, tansu_error *error) {
+tansu_status restore_key_missing(const restore_source *from, tansu_error *error) {
     return error_set(error, TANSU_E_ENCRYPTED, from->from,
                      "The backup is encrypted; restore it with its key");
 }
 
-/* check_plain -- a backup that is not encrypted is not restored for who expects that it is. */
-static tansu_status check_plain(const restore_source *from, tansu_error *error) {
+tansu_status restore_check_plain(const restore_source *from, tansu_error *error) {
     if (from->key->bytes == NULL || from->key->assumed)
         return TANSU_OK;
     return error_set(error, TANSU_E_INVALID_ARGUMENT, from->from,
@@ -407,10 +403,10 @@ static tansu_status read_rest(source *s, tansu_error *error) {
                : bad(s, "its checksum at the end does not match", error);
 }
 
-/* read_container -- header, items and seal. */
-static tansu_status read_container(source *s, const staging *staged, manifest *m, uint8_t *bytes,
-                                   tansu_error *error) {
-    container c = {.segment = {.staged = staged, .keys = s->envelope.keys, .fd = -1}};
+/* read_container -- header, items and seal; `keys`: what the segments are sealed with. */
+static tansu_status read_container(source *s, const staging *staged, manifest *m, keyring *keys,
+                                   uint8_t *bytes, tansu_error *error) {
+    container c = {.segment = {.staged = staged, .keys = keys, .fd = -1}};
     tansu_status status = read_header(s, m, error);
     while (status == TANSU_OK && !c.ended) {
         backup_item item;
@@ -432,19 +428,12 @@ static tansu_status unlock(source *s, const restore_source *from, tansu_error *e
     got = (size_t)n;
     s->sealed = got == sizeof magic && memcmp(magic, ENVELOPE_MAGIC, sizeof magic) == 0;
     if (s->sealed)
-        return from->key->bytes == NULL ? key_missing(from, error)
+        return from->key->bytes == NULL ? restore_key_missing(from, error)
                                         : envelope_open(&s->envelope, ENVELOPE_BACKUP, "backup",
                                                         s->path, from->key, read_stream, s, error);
     return got == sizeof magic && memcmp(magic, BACKUP_GZIP_HEAD, sizeof magic) == 0
-               ? check_plain(from, error)
+               ? restore_check_plain(from, error)
                : TANSU_OK; /* it is none */
-}
-
-/* take_keys -- keeps what the restored database is encrypted with. */
-static void take_keys(envelope_reader *envelope, copy_keys *keys) {
-    *keys = (copy_keys){.keys = envelope->keys, .owned = true, .text = envelope->text};
-    envelope->keys = NULL;
-    envelope->text = (tansu_buffer)TANSU_BUFFER_INIT;
 }
 
 tansu_status restore_file(const staging *staged, const restore_source *from, manifest *m,
@@ -459,161 +448,17 @@ tansu_status restore_file(const staging *staged, const restore_source *from, man
     uint8_t *bytes = malloc(BACKUP_ITEM_MOST);
     tansu_status status =
         s.in == NULL || bytes == NULL ? error_memory(error) : unlock(&s, from, error);
-    if (status == TANSU_OK)
-        status = read_container(&s, staged, m, bytes, error);
-    m->encrypted = s.sealed;
     if (status == TANSU_OK && s.sealed)
-        take_keys(&s.envelope, keys);
+        status = copy_keys_renew(keys, s.envelope.uuid, &s.envelope.text, from->key, error);
+    if (status == TANSU_OK)
+        status = read_container(&s, staged, m, keys->keys, bytes, error);
+    m->encrypted = s.sealed;
     envelope_reader_free(&s.envelope);
     inflateEnd(&s.z);
     if (bytes != NULL)
         crypt_wipe(bytes, BACKUP_ITEM_MOST);
     free(bytes);
     free(s.in);
-    return status;
-}
-
-/* ---- Reading a backup that is a database folder ---- */
-
-/* The numbers of the segments in the backup. */
-typedef struct found_numbers {
-    uint32_t *numbers;
-    size_t count;
-    size_t capacity;
-    bool no_memory;
-} found_numbers;
-
-/* note_number -- adds a segment's number; other files are not copied. */
-static bool note_number(void *context, const char *name) {
-    found_numbers *found = context;
-    uint32_t number;
-    if (!segment_number(name, ".seg", &number))
-        return true;
-    if (!ARRAY_RESERVE(found->numbers, found->count, found->capacity, 1)) {
-        found->no_memory = true;
-        return false;
-    }
-    found->numbers[found->count++] = number;
-    return true;
-}
-
-/* copy_bytes -- copies one file. */
-static tansu_status copy_bytes(backup_segment *s, int fd, const char *path, uint8_t *bytes,
-                               task *progress, tansu_error *error) {
-    tansu_status status = TANSU_OK;
-    for (uint64_t at = 0; status == TANSU_OK;) {
-        ssize_t n = s->staged->calls->read(fd, bytes, LOG_COPY_STEP, (off_t)at);
-        if (n < 0)
-            return error_errno(error, path, "read", errno);
-        if (n == 0)
-            break;
-        at += (size_t)n;
-        status = backup_segment_bytes(s, bytes, (size_t)n, error);
-        if (status == TANSU_OK)
-            status = task_advance(progress, (uint64_t)n, error);
-    }
-    return status;
-}
-
-/* copy_segment -- copies one segment. */
-static tansu_status copy_segment(const staging *staged, const char *folder, uint32_t number,
-                                 uint8_t *bytes, task *progress, tansu_error *error) {
-    const fs *calls = staged->calls;
-    char *path = segment_file(folder, number);
-    if (path == NULL)
-        return error_memory(error);
-    backup_segment s = {.staged = staged, .fd = -1};
-    tansu_status status = TANSU_OK;
-    uint64_t size = 0;
-    int fd = calls->open(calls, path, O_RDONLY | O_NONBLOCK, 0);
-    if (fd < 0)
-        status = error_errno(error, path, "open", errno);
-    else if (calls->size(fd, &size) == 0)
-        progress->total += size;
-    if (status == TANSU_OK)
-        status = backup_segment_begin(&s, number, error);
-    if (status == TANSU_OK)
-        status = copy_bytes(&s, fd, path, bytes, progress, error);
-    if (status == TANSU_OK)
-        status = backup_segment_end(&s, error);
-    backup_segment_drop(&s);
-    if (fd >= 0)
-        calls->close(fd);
-    free(path);
-    return status;
-}
-
-/* copy_log -- copies all segments. */
-static tansu_status copy_log(const staging *staged, const char *folder, task *progress,
-                             tansu_error *error) {
-    found_numbers found = {0};
-    tansu_status status = TANSU_OK;
-    uint8_t *bytes = malloc(LOG_COPY_STEP);
-    if (staged->calls->list(staged->calls, folder, note_number, &found) != 0 && !found.no_memory)
-        status = errno == ENOENT
-                     ? error_set(error, TANSU_E_CORRUPT, folder, "The log of the backup is missing")
-                     : error_errno(error, folder, "list", errno);
-    if (found.no_memory || bytes == NULL)
-        status = error_memory(error);
-    for (size_t i = 0; status == TANSU_OK && i < found.count; i++)
-        status = copy_segment(staged, folder, found.numbers[i], bytes, progress, error);
-    free(bytes);
-    free(found.numbers);
-    return status;
-}
-
-/* lock_source -- keeps others from writing to the folder meanwhile; *fd -1: it has no LOCK. */
-static tansu_status lock_source(const fs *calls, const char *from, int *fd, tansu_error *error) {
-    char *path = fs_join(from, "LOCK");
-    if (path == NULL)
-        return error_memory(error);
-    tansu_status status = TANSU_OK;
-    *fd = calls->open(calls, path, O_RDONLY, 0);
-    if (*fd < 0 && errno == ESPIPE)
-        status = error_errno(error, path, "open", errno);
-    else if (*fd >= 0 && calls->lock(*fd, false) != 0)
-        status = errno == EWOULDBLOCK ? lock_held_error(*fd, "The backup", from, error)
-                                      : error_errno(error, path, "lock", errno);
-    free(path);
-    return status;
-}
-
-/* read_folder -- the MANIFEST of the folder, and the keys of an encrypted one. */
-static tansu_status read_folder(const fs *calls, const restore_source *from, manifest *m,
-                                copy_keys *keys, tansu_error *error) {
-    tansu_status status = manifest_read(calls, from->from, m, error);
-    if (status == TANSU_E_NOT_FOUND)
-        return error_set(error, TANSU_E_NOT_FOUND, from->from,
-                         "There is no backup at this path: the folder has no MANIFEST");
-    if (status != TANSU_OK)
-        return status;
-    if (!m->encrypted)
-        return check_plain(from, error);
-    if (from->key->bytes == NULL)
-        return key_missing(from, error);
-    keys->owned = true;
-    status = key_file_read(calls, from->from, m->uuid, from->key, &keys->keys, error);
-    if (status == TANSU_OK)
-        status = manifest_authenticate(m, from->from, keys->keys, false, error);
-    return status == TANSU_OK ? key_text_read(calls, from->from, &keys->text, error) : status;
-}
-
-tansu_status restore_folder(const staging *staged, const restore_source *from, manifest *m,
-                            copy_keys *keys, tansu_error *error) {
-    int lock_fd = -1;
-    char *folder = fs_join(from->from, "log");
-    tansu_status status = folder == NULL ? error_memory(error)
-                                         : lock_source(staged->calls, from->from, &lock_fd, error);
-    if (status == TANSU_OK)
-        status = read_folder(staged->calls, from, m, keys, error);
-    if (status == TANSU_OK) /* those of an encrypted one as they are: it has the same keys */
-        status = copy_log(staged, folder, from->progress, error);
-    /* The index files are not copied: opening rebuilds them from the log, which is validated. */
-    m->index_open = false;
-    m->boot[0] = 0;
-    if (lock_fd >= 0)
-        staged->calls->unlock(lock_fd);
-    free(folder);
     return status;
 }
 

@@ -358,6 +358,11 @@ tansu_status key_text_open(const tansu_buffer *text, const char *what, const cha
     return unlock(&f, key, what, path, keys, error);
 }
 
+uint32_t key_text_iterations(const tansu_buffer *text) {
+    key_file f;
+    return parse((const char *)text->data, text->size, &f) ? f.iterations : 0;
+}
+
 /* read_file -- the file, parsed. Errors: CORRUPT, VERSION, IO, MEMORY. */
 static tansu_status read_file(const fs *calls, const char *folder, const char *path, key_file *f,
                               tansu_error *error) {

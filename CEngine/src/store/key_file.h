@@ -75,12 +75,16 @@ tansu_status key_text_read(const fs *calls, const char *folder, tansu_buffer *te
 tansu_status key_text_write(const fs *calls, const char *folder, const tansu_buffer *text,
                             tansu_error *error);
 
-/* key_text_open -- the data keys in a content, which has a NUL after it or is empty, and whose uuid it names. `what` ("database",
- * "backup"): what is encrypted, and `path` where it lies, for messages. Errors: WRONG_KEY, CORRUPT,
- * VERSION, MEMORY. */
+/* key_text_open -- the data keys in a content, which has a NUL after it or is empty, and whose uuid it
+ * names. `what` ("database", "backup"): what is encrypted, and `path` where it lies, for messages.
+ * Errors: WRONG_KEY, CORRUPT, VERSION, MEMORY. */
 tansu_status key_text_open(const tansu_buffer *text, const char *what, const char *path,
                            const user_key *key, uint8_t uuid[16], keyring **keys,
                            tansu_error *error);
+
+/* key_text_iterations -- with how many iterations a key is derived from a passphrase, by a content that
+ * key_text_open() has accepted; 0: the key is none. */
+uint32_t key_text_iterations(const tansu_buffer *text);
 
 /* ---- Reading ---- */
 

@@ -52,23 +52,46 @@ bool sealed_header_at(const uint8_t *bytes, uint64_t size, uint64_t position,
     return block_plausible(header->offset, header->size, header->stored);
 }
 
-tansu_status sealed_block_open(keyring *keys, uint32_t segment, const sealed_header *header,
-                               const uint8_t *block, uint8_t *out) {
+/* open_stored -- decrypts header->stored bytes, as they were before sealing. */
+static tansu_status open_stored(keyring *keys, uint32_t segment, const sealed_header *header,
+                                const uint8_t *block, uint8_t *out) {
     seal_mark mark = {.generation = header->generation, .number = header->number};
     memcpy(mark.salt, header->salt, sizeof mark.salt);
     sealed_place place = place_of(header, segment);
-    bool packed = header->codec != CODEC_NONE && header->codec != SEALED_TABLE;
-    uint8_t *bytes = packed ? malloc((size_t)header->stored + 1) : out;
+    return unseal(keys, SEAL_LOG, &mark, &place, sizeof place, block + SEALED_HEADER_SIZE,
+                  header->stored, header->tag, out);
+}
+
+tansu_status sealed_block_open(keyring *keys, uint32_t segment, const sealed_header *header,
+                               const uint8_t *block, uint8_t *out) {
+    if (header->codec == CODEC_NONE || header->codec == SEALED_TABLE)
+        return open_stored(keys, segment, header, block, out);
+    uint8_t *bytes = malloc((size_t)header->stored + 1);
     if (bytes == NULL)
         return TANSU_E_MEMORY;
-    tansu_status status = unseal(keys, SEAL_LOG, &mark, &place, sizeof place,
-                                 block + SEALED_HEADER_SIZE, header->stored, header->tag, bytes);
-    if (!packed)
-        return status;
+    tansu_status status = open_stored(keys, segment, header, block, bytes);
     if (status == TANSU_OK &&
         !codec_decompress((enum codec)header->codec, bytes, header->stored, out, header->size))
         status = TANSU_E_CORRUPT;
     crypt_wipe(bytes, header->stored);
+    free(bytes);
+    return status;
+}
+
+tansu_status sealed_block_renew(keyring *keys, sealer *s, uint32_t segment, uint8_t *block,
+                                uint64_t size, uint64_t *taken) {
+    sealed_header header;
+    if (!sealed_header_at(block, size, 0, &header) || sealed_size(header.stored) > size)
+        return TANSU_E_CORRUPT;
+    uint8_t *bytes = malloc((size_t)header.stored + 1);
+    if (bytes == NULL)
+        return TANSU_E_MEMORY;
+    tansu_status status = open_stored(keys, segment, &header, block, bytes);
+    if (status == TANSU_OK && !sealed_block_put(s, segment, header.codec, header.offset,
+                                                header.size, bytes, header.stored, block))
+        status = TANSU_E_MEMORY;
+    *taken = sealed_size(header.stored);
+    crypt_wipe(bytes, header.stored);
     free(bytes);
     return status;
 }

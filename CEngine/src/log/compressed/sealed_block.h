@@ -64,6 +64,12 @@ bool sealed_header_at(const uint8_t *bytes, uint64_t size, uint64_t position,
 tansu_status sealed_block_open(keyring *keys, uint32_t segment, const sealed_header *header,
                                const uint8_t *block, uint8_t *out);
 
+/* sealed_block_renew -- seals a valid block, of which `size` bytes are there at most, anew in its place:
+ * with the key of `s` instead of those of `keys`. *taken: bytes that it takes. Errors (without a
+ * text): CORRUPT (there is no valid block, and nothing was changed), MEMORY. */
+tansu_status sealed_block_renew(keyring *keys, sealer *s, uint32_t segment, uint8_t *block,
+                                uint64_t size, uint64_t *taken);
+
 /* ---- The table ---- */
 
 /* What a table begins with; its entries follow: those of the groups. */
