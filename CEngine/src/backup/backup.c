@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -28,15 +27,9 @@
 /* take_own -- the database's keys, and its file KEY as it is now. Its data keys are not replaced
  * meanwhile, unless another process writes the database. */
 static tansu_status take_own(const database *db, copy_keys *k, tansu_error *error) {
-    char line[24];
     k->keys = db->keys;
-    tansu_status status = key_text_read(db->files.calls, db->files.folder, &k->text, error);
-    snprintf(line, sizeof line, "\nkey %u ", keyring_current(db->keys));
-    if (status == TANSU_OK && strstr((const char *)k->text.data, line) == NULL)
-        status = error_set(error, TANSU_E_WRONG_KEY, db->files.folder,
-                           "The data key of the database was replaced; close the database and open "
-                           "it again");
-    return status;
+    return key_text_current(db->files.calls, db->files.folder, keyring_current(db->keys), &k->text,
+                            error);
 }
 
 tansu_status copy_keys_new(copy_keys *k, const uint8_t uuid[16], const user_key *key,

@@ -363,28 +363,46 @@ uint32_t key_text_iterations(const tansu_buffer *text) {
     return parse((const char *)text->data, text->size, &f) ? f.iterations : 0;
 }
 
-/* read_file -- the file, parsed. Errors: CORRUPT, VERSION, IO, MEMORY. */
-static tansu_status read_file(const fs *calls, const char *folder, const char *path, key_file *f,
-                              tansu_error *error) {
-    tansu_buffer text = TANSU_BUFFER_INIT;
-    tansu_status status = key_text_read(calls, folder, &text, error);
+/* read_file -- the file, and parsed. Errors: CORRUPT, VERSION, IO, MEMORY. */
+static tansu_status read_file(const fs *calls, const char *folder, const char *path,
+                              tansu_buffer *text, key_file *f, tansu_error *error) {
+    tansu_status status = key_text_read(calls, folder, text, error);
     if (status == TANSU_E_NOT_FOUND)
         status = error_set(error, TANSU_E_CORRUPT, path,
                            "The file \"KEY\" of the encrypted database is missing, and its data "
                            "cannot be read without it; restore the file or a backup");
     else if (status == TANSU_OK || status == TANSU_E_TOO_LARGE) /* then it has nothing of it */
-        status = read_text(&text, "database", path, f, error);
-    tansu_buffer_free(&text);
+        status = read_text(text, "database", path, f, error);
     return status;
+}
+
+tansu_status key_text_current(const fs *calls, const char *folder, uint32_t generation,
+                              tansu_buffer *text, tansu_error *error) {
+    key_file f;
+    char *path = fs_join(folder, KEY_NAME);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = read_file(calls, folder, path, text, &f, error);
+    free(path);
+    if (status != TANSU_OK)
+        return status;
+    for (uint32_t i = 0; i < f.count; i++)
+        if (f.keys[i].generation == generation)
+            return TANSU_OK;
+    return error_set(error, TANSU_E_WRONG_KEY, folder,
+                     "The data key of the database was replaced; close the database and open it "
+                     "again");
 }
 
 tansu_status key_file_identify(const fs *calls, const char *folder, uint8_t uuid[16],
                                uint32_t *iterations, tansu_error *error) {
     key_file f;
+    tansu_buffer text = TANSU_BUFFER_INIT;
     char *path = fs_join(folder, KEY_NAME);
     if (path == NULL)
         return error_memory(error);
-    tansu_status status = read_file(calls, folder, path, &f, error);
+    tansu_status status = read_file(calls, folder, path, &text, &f, error);
+    tansu_buffer_free(&text);
     free(path);
     if (status != TANSU_OK)
         return status;
@@ -396,10 +414,12 @@ tansu_status key_file_identify(const fs *calls, const char *folder, uint8_t uuid
 tansu_status key_file_read(const fs *calls, const char *folder, const uint8_t uuid[16],
                            const user_key *key, keyring **keys, tansu_error *error) {
     key_file f;
+    tansu_buffer text = TANSU_BUFFER_INIT;
     char *path = fs_join(folder, KEY_NAME);
     if (path == NULL)
         return error_memory(error);
-    tansu_status status = read_file(calls, folder, path, &f, error);
+    tansu_status status = read_file(calls, folder, path, &text, &f, error);
+    tansu_buffer_free(&text);
     if (status == TANSU_OK && memcmp(f.uuid, uuid, sizeof f.uuid) != 0)
         status = error_set(error, TANSU_E_CORRUPT, path,
                            "The file \"KEY\" is that of another database, and the data cannot be "

@@ -70,6 +70,12 @@ tansu_status key_text_make(const uint8_t uuid[16], keyring *keys, bool current, 
 tansu_status key_text_read(const fs *calls, const char *folder, tansu_buffer *text,
                            tansu_error *error);
 
+/* key_text_current -- the content of the file of a database that is open: it is valid and has the data key
+ * of that generation. Errors: WRONG_KEY (another process has replaced that), CORRUPT (the file is
+ * invalid or missing), VERSION, IO, MEMORY. */
+tansu_status key_text_current(const fs *calls, const char *folder, uint32_t generation,
+                              tansu_buffer *text, tansu_error *error);
+
 /* key_text_write -- replaces the file by one with that content. Errors: IO, FULL, READ_ONLY,
  * MEMORY. */
 tansu_status key_text_write(const fs *calls, const char *folder, const tansu_buffer *text,

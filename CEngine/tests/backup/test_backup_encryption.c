@@ -327,6 +327,35 @@ static void damaged_folders_have_no_other_content(void) {
     end(db);
 }
 
+/* A file KEY that opens nothing would make a backup that nobody can restore. */
+static void a_damaged_key_is_not_copied(void) {
+    tansu_db *db = begin(1000);
+    const char *name = path_in(home, "KEY"), *to = path_in(folder, "to");
+    tansu_buffer text = TANSU_BUFFER_INIT;
+    file_read(name, &text);
+    const size_t size = text.size;
+    for (int f = 0; f < 2; f++) {
+        for (size_t i = 0; i < size; i++) {
+            text.data[i] ^= 1;
+            file_write(name, text.data, size);
+            tansu_status status = save(db, to, backup_forms[f], NULL);
+            CHECK(status == TANSU_E_CORRUPT || status == TANSU_E_VERSION);
+            text.data[i] ^= 1;
+            file_write(name, text.data, i);
+            CHECK_STATUS(TANSU_E_CORRUPT, save(db, to, backup_forms[f], NULL));
+        }
+        unlink(name);
+        CHECK_STATUS(TANSU_E_CORRUPT, save(db, to, backup_forms[f], NULL));
+        CHECK(nothing_at(to));
+        file_write(name, text.data, size);
+        CHECK_OK(save(db, to, backup_forms[f], NULL), &call_error);
+        check_backup(to, &own, &other, db);
+        remove_at(to);
+    }
+    tansu_buffer_free(&text);
+    end(db);
+}
+
 /* ---- Nothing readable on the disk ---- */
 
 static pthread_mutex_t watch_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -577,6 +606,7 @@ int main(void) {
     RUN(every_bit_and_every_length);
     RUN(exchanged_chunks_are_noticed);
     RUN(damaged_folders_have_no_other_content);
+    RUN(a_damaged_key_is_not_copied);
     RUN(nothing_readable_is_written);
     RUN(dumps);
     return check_finish();
