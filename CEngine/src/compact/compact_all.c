@@ -206,8 +206,11 @@ static tansu_status encrypt_anew(demand *d, const user_key *key, tansu_error *er
         status = log_sync_removed(db->log, error);
     if (status == TANSU_OK)
         status = key_file_replace(db, key, true, error);
+    if (status != TANSU_OK)
+        return status;
+    keyring_retire(db->keys);
     /* What snapshots read still is what the segments before were. */
-    if (status == TANSU_OK && log_pinned(db->log, UINT64_MAX) == 0)
+    if (log_pinned(db->log, UINT64_MAX) == 0)
         keyring_forget(db->keys);
     return status;
 }

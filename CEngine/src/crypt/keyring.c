@@ -34,6 +34,7 @@ struct keyring {
     uint8_t uuid[16];
     struct {
         uint32_t generation;
+        bool retired;
         uint8_t key[CRYPT_KEY_SIZE];
     } data[KEYRING_MOST];
     uint32_t count;
@@ -91,6 +92,7 @@ bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY
         added = added && keys->data[i].generation != generation;
     if (added) {
         keys->data[keys->count].generation = generation;
+        keys->data[keys->count].retired = false;
         memcpy(keys->data[keys->count++].key, key, CRYPT_KEY_SIZE);
         if (generation > keys->current)
             __atomic_store_n(&keys->current, generation, __ATOMIC_RELEASE);
@@ -114,6 +116,7 @@ tansu_status keyring_renew(keyring *keys, tansu_error *error) {
                       "them and try again");
     if (status == TANSU_OK) {
         keys->data[keys->count].generation = keys->data[newest(keys)].generation + 1;
+        keys->data[keys->count].retired = false;
         memcpy(keys->data[keys->count++].key, key, CRYPT_KEY_SIZE);
     }
     pthread_mutex_unlock(&keys->mutex);
@@ -136,6 +139,13 @@ bool keyring_full(keyring *keys) {
     return full;
 }
 
+void keyring_retire(keyring *keys) {
+    pthread_mutex_lock(&keys->mutex);
+    for (uint32_t i = 0; i < keys->count; i++)
+        keys->data[i].retired = keys->data[i].generation != keys->current;
+    pthread_mutex_unlock(&keys->mutex);
+}
+
 void keyring_forget(keyring *keys) {
     pthread_mutex_lock(&keys->mutex);
     uint32_t kept = sealing(keys);
@@ -155,10 +165,13 @@ void keyring_switch(keyring *keys, bool forget) {
 
 bool keyring_get(keyring *keys, uint32_t index, uint32_t *generation, uint8_t key[CRYPT_KEY_SIZE]) {
     pthread_mutex_lock(&keys->mutex);
-    bool found = index < keys->count;
+    uint32_t at = 0;
+    while (at < keys->count && (keys->data[at].retired || index-- > 0))
+        at++;
+    bool found = at < keys->count;
     if (found) {
-        *generation = keys->data[index].generation;
-        memcpy(key, keys->data[index].key, CRYPT_KEY_SIZE);
+        *generation = keys->data[at].generation;
+        memcpy(key, keys->data[at].key, CRYPT_KEY_SIZE);
     }
     pthread_mutex_unlock(&keys->mutex);
     return found;

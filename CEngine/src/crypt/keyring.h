@@ -50,8 +50,8 @@ void keyring_free(keyring *keys);
  * to open and to seal with what exists. */
 bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY_SIZE]);
 
-/* keyring_get -- the data key at an index, in the order in which they were added, which the caller
- * wipes. false: there are no more. */
+/* keyring_get -- the data key at an index among those that were not retired, in the order in which they
+ * were added, which the caller wipes. false: there are no more. */
 bool keyring_get(keyring *keys, uint32_t index, uint32_t *generation, uint8_t key[CRYPT_KEY_SIZE]);
 
 /* keyring_renew -- adds a random data key, which seals nothing before keyring_switch(). Errors: IO (no
@@ -61,6 +61,10 @@ tansu_status keyring_renew(keyring *keys, tansu_error *error);
 /* keyring_switch -- the newest data key seals from now on; with `forget` one that keyring_renew() has
  * added, and that seals nothing yet, is dropped instead. */
 void keyring_switch(keyring *keys, bool forget);
+
+/* keyring_retire -- no file that is needed after this process is encrypted with any data key but the
+ * one that seals: the others stay for what is read now. */
+void keyring_retire(keyring *keys);
 
 /* keyring_full -- whether keyring_renew() would be refused. keyring_forget -- drops all data keys but
  * the one that seals: nothing is encrypted with them any more, on the disk or in what is mapped. */

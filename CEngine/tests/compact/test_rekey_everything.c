@@ -252,6 +252,11 @@ static void snapshots_of_before_can_be_read(void) {
     CHECK_OK(rekey(db, other_key), &call_error);
     CHECK_STATUS(TANSU_E_INVALID_STATE, rekey(db, other_key));
     CHECK_INT(DOCUMENTS / 2, call_count(db, before, "c", "{'round': 1}"));
+    /* Nothing but the snapshot needs the old data keys: a new key opens the newest one only. */
+    CHECK_INT(1, key_lines(folder));
+    CHECK_OK(rekey_with(db, key, 32, TANSU_KEY_BYTES, 0, &call_error), &call_error);
+    CHECK_INT(1, key_lines(folder));
+    CHECK_INT(DOCUMENTS / 2, call_count(db, before, "c", "{'round': 1}"));
     tansu_txn_abort(before);
     save_some(db, DOCUMENTS, DOCUMENTS + 20, 0);
     CHECK_OK(rekey(db, key), &call_error);
