@@ -514,7 +514,7 @@ typedef struct tansu_options {
     size_t key_size; /* bytes of it */
     tansu_key_kind key_kind;
     uint32_t key_iterations; /* of a new database with a passphrase: 256,000 to 10,000,000; 0, the
-                                default: 256,000 */
+                                default: 256,000. Without a key INVALID_ARGUMENT */
 } tansu_options;
 
 /* Sets all members to the defaults. No-op on NULL. */

@@ -170,6 +170,8 @@ static void invalid_keys(void) {
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_options(&bad));
     bad.key_iterations = 10000001;
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_options(&bad));
+    bad = good, bad.key = NULL, bad.key_size = 0, bad.key_iterations = LEAST_ITERATIONS;
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_options(&bad));
     CHECK(!file_exists(home));
     end();
 }

@@ -378,6 +378,8 @@ tansu_status options_check(const tansu_options *o, tansu_error *error) {
     else if (o->group_memory_bytes < TANSU_MIN_QUERY_MEMORY ||
              o->group_memory_bytes > QUERY_MEMORY_MOST)
         wrong = "The option \"group_memory_bytes\" must be from 64 KiB to 1 TiB";
+    else if (o->key_iterations != 0 && o->key == NULL)
+        wrong = "The option \"key_iterations\" is for a passphrase; give one as \"key\"";
     if (wrong != NULL)
         return error_set(error, TANSU_E_INVALID_ARGUMENT, "options", "%s", wrong);
     const user_key key = options_key(o);
