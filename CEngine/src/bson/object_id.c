@@ -5,11 +5,11 @@
  * and one counter, whichever databases it has open. There is no lock, because one that another
  * thread holds at the time of a fork would never be released in the child.
  */
+#include "crypt/crypt.h"
 #include "tansu.h"
 #include "util/bytes.h"
 
 #include <stdatomic.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ static _Atomic uint64_t counter;
 /* fresh_random -- random bits from the system, or, where it has none, from clock and addresses. */
 static uint64_t fresh_random(void) {
     uint64_t bits;
-    if (getentropy(&bits, sizeof bits) == 0)
+    if (crypt_random(&bits, sizeof bits, NULL) == TANSU_OK)
         return bits;
     struct timespec now = {0, 0};
     clock_gettime(CLOCK_REALTIME, &now);

@@ -12,10 +12,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
-#ifdef __APPLE__
-#include <sys/random.h>
-#endif
 
 #define MANIFEST_NAME "MANIFEST"
 #define CIPHER "aes-256-gcm"
@@ -24,9 +20,7 @@
 
 tansu_status manifest_new(manifest *m, tansu_error *error) {
     memset(m, 0, sizeof *m);
-    if (getentropy(m->uuid, sizeof m->uuid) != 0)
-        return error_errno(error, MANIFEST_NAME, "create a uuid for", errno);
-    return TANSU_OK;
+    return crypt_random(m->uuid, sizeof m->uuid, error);
 }
 
 /* corrupt -- the error for a MANIFEST that is invalid. */

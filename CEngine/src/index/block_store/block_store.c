@@ -3,6 +3,7 @@
  */
 #include "index/block_store/block_store.h"
 
+#include "crypt/crypt.h"
 #include "index/block_store/block_store_internal.h"
 #include "util/buffer.h"
 #include "util/bytes.h"
@@ -12,7 +13,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Records that lie in a row are written together, up to about that many bytes. */
 #define WRITE_BUFFER ((size_t)256 * 1024)
@@ -286,14 +286,11 @@ tansu_status block_store_commit(block_store *bs, tansu_error *error) {
 
 /* ---- Beginning and ending a session, in which the file is written ---- */
 
-#ifdef __APPLE__
-#include <sys/random.h>
-#endif
-
 tansu_status session_mark(block_store *bs, tansu_error *error) {
     bs->commit = 0;
-    if (getentropy(&bs->session, sizeof bs->session) != 0)
-        return error_errno(error, bs->path, "create a number for", errno);
+    tansu_status status = crypt_random(&bs->session, sizeof bs->session, error);
+    if (status != TANSU_OK)
+        return status;
     if (block_store_head_session(bs) != 0)
         return error_errno(error, bs->path, "write", errno);
     if (!bs->passing && bs->calls->sync(bs->fd, NULL, 0) != 0)
