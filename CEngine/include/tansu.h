@@ -1319,8 +1319,8 @@ typedef enum tansu_backup_form {
  * verification or another backup is running), INVALID_STATE (a memory or temporary store that is
  * encrypted, whose key is written nowhere: use one of the next two functions).
  *
- * The backup of an encrypted database is encrypted with the same data key, and opens with the key
- * that the database has now.
+ * The backup of an encrypted database is encrypted with its data key, a folder with one that is
+ * derived from that, and opens with the key that the database has now.
  */
 TANSU_API tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_form form,
                                     tansu_progress progress, void *context, tansu_buffer *report,

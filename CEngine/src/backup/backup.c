@@ -24,12 +24,22 @@
 
 /* ---- What a copy is encrypted with ---- */
 
-/* take_own -- the database's keys, and its file KEY as it is now. Its data keys are not replaced
- * meanwhile, unless another process writes the database. */
-static tansu_status take_own(const database *db, copy_keys *k, tansu_error *error) {
-    k->keys = db->keys;
-    return key_text_current(db->files.calls, db->files.folder, keyring_current(db->keys), &k->text,
-                            error);
+/* take_own -- the database's keys, and its file KEY as it is now; with `derived` other data keys, which
+ * the same user's key opens. The database's are not replaced meanwhile, unless another process writes
+ * it. */
+static tansu_status take_own(const database *db, bool derived, copy_keys *k, tansu_error *error) {
+    const uint32_t current = keyring_current(db->keys);
+    tansu_buffer own = TANSU_BUFFER_INIT;
+    k->owned = derived;
+    if (!derived) {
+        k->keys = db->keys;
+        return key_text_current(db->files.calls, db->files.folder, current, &k->text, error);
+    }
+    tansu_status status = key_text_current(db->files.calls, db->files.folder, current, &own, error);
+    if (status == TANSU_OK)
+        status = key_text_copy(&own, db->keys, &k->text, &k->keys, error);
+    tansu_buffer_free(&own);
+    return status;
 }
 
 tansu_status copy_keys_new(copy_keys *k, const uint8_t uuid[16], const user_key *key,
@@ -46,13 +56,15 @@ tansu_status copy_keys_renew(copy_keys *k, const uint8_t uuid[16], const tansu_b
     return copy_keys_new(k, uuid, &same, error);
 }
 
-/* take_keys -- what the backup is encrypted with; `key` as in database_backup(). */
-static tansu_status take_keys(database *db, const user_key *key, copy_keys *k, tansu_error *error) {
+/* take_keys -- what the backup is encrypted with; `key` as in database_backup(). A folder may be opened
+ * and written to, so that it has data keys of its own in any case. */
+static tansu_status take_keys(database *db, tansu_backup_form form, const user_key *key,
+                              copy_keys *k, tansu_error *error) {
     bool persistent = db->options.store == TANSU_STORE_PERSISTENT;
     if (key == NULL ? db->keys == NULL : key->bytes == NULL)
         return TANSU_OK;
     if (key == NULL && persistent)
-        return take_own(db, k, error);
+        return take_own(db, form == TANSU_BACKUP_FOLDER, k, error);
     user_key given = key == NULL ? user_key_given((user_key){.bytes = NULL}) : *key;
     if (given.bytes == NULL)
         return error_set(error, TANSU_E_INVALID_STATE, "key",
@@ -122,7 +134,7 @@ tansu_status database_backup(database *db, const char *to, tansu_backup_form for
         log.bytes - log.compressed + log.images; /* what is copied is not compressed */
     staging staged = {.calls = db->files.calls, .fd = -1};
     copy_keys keys = {.keys = NULL};
-    status = take_keys(db, key, &keys, error);
+    status = take_keys(db, form, key, &keys, error);
     if (status == TANSU_OK)
         status = staging_begin(&staged, db->files.calls, to, form == TANSU_BACKUP_FOLDER, error);
     if (status == TANSU_OK) {

@@ -18,6 +18,9 @@
 #define WAYS 4u
 #define CONTEXTS_MOST 4u
 
+/* Beside those of seal_purpose: deriving the data key of a copy. */
+#define COPY_PURPOSE 5u
+
 typedef struct derived_key {
     bool used;
     uint8_t purpose;
@@ -36,6 +39,7 @@ struct keyring {
         uint32_t generation;
         bool retired;
         uint8_t key[CRYPT_KEY_SIZE];
+        uint8_t origin[CRYPT_KEY_SIZE]; /* from which the key is derived; without that the same */
     } data[KEYRING_MOST];
     uint32_t count;
     uint32_t current; /* the generation that seals; atomic */
@@ -93,6 +97,7 @@ bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY
     if (added) {
         keys->data[keys->count].generation = generation;
         keys->data[keys->count].retired = false;
+        memcpy(keys->data[keys->count].origin, key, CRYPT_KEY_SIZE);
         memcpy(keys->data[keys->count++].key, key, CRYPT_KEY_SIZE);
         if (generation > keys->current)
             __atomic_store_n(&keys->current, generation, __ATOMIC_RELEASE);
@@ -117,6 +122,7 @@ tansu_status keyring_renew(keyring *keys, tansu_error *error) {
     if (status == TANSU_OK) {
         keys->data[keys->count].generation = keys->data[newest(keys)].generation + 1;
         keys->data[keys->count].retired = false;
+        memcpy(keys->data[keys->count].origin, key, CRYPT_KEY_SIZE);
         memcpy(keys->data[keys->count++].key, key, CRYPT_KEY_SIZE);
     }
     pthread_mutex_unlock(&keys->mutex);
@@ -185,6 +191,36 @@ static bool derive(const keyring *keys, uint32_t index, uint8_t purpose, const u
     memcpy(info + 9, keys->uuid, 16);
     return crypt_hkdf(keys->data[index].key, CRYPT_KEY_SIZE, salt, SEAL_SALT_SIZE, info,
                       sizeof info, out, CRYPT_KEY_SIZE);
+}
+
+bool keyring_derive(keyring *keys, const uint8_t salt[SEAL_SALT_SIZE]) {
+    uint8_t key[CRYPT_KEY_SIZE];
+    bool made = true;
+    pthread_mutex_lock(&keys->mutex);
+    for (uint32_t i = 0; made && i < keys->count; i++) {
+        made = derive(keys, i, COPY_PURPOSE, salt, key);
+        memcpy(keys->data[i].key, key, sizeof key);
+    }
+    pthread_mutex_unlock(&keys->mutex);
+    crypt_wipe(key, sizeof key);
+    return made;
+}
+
+keyring *keyring_copy(keyring *keys, bool again, const uint8_t salt[SEAL_SALT_SIZE]) {
+    keyring *copy = keyring_new(keys->uuid);
+    if (copy == NULL)
+        return NULL;
+    bool made = true;
+    pthread_mutex_lock(&keys->mutex);
+    for (uint32_t i = 0; made && i < keys->count; i++)
+        if (keys->data[i].generation <= keys->current)
+            made = keyring_add(copy, keys->data[i].generation,
+                               again ? keys->data[i].origin : keys->data[i].key);
+    pthread_mutex_unlock(&keys->mutex);
+    if (made && keyring_derive(copy, salt))
+        return copy;
+    keyring_free(copy);
+    return NULL;
 }
 
 /* mac_of -- keyring_mac() with the data key at an index. */

@@ -50,6 +50,15 @@ void keyring_free(keyring *keys);
  * to open and to seal with what exists. */
 bool keyring_add(keyring *keys, uint32_t generation, const uint8_t key[CRYPT_KEY_SIZE]);
 
+/* keyring_derive -- replaces each data key of a keyring that nobody uses yet by one that is derived from
+ * it and a salt, for the copy of a database. false: memory is exhausted. */
+bool keyring_derive(keyring *keys, const uint8_t salt[SEAL_SALT_SIZE]);
+
+/* keyring_copy -- a keyring for a copy of the database: the data keys up to the one that seals, derived
+ * with a salt; from those that `keys` itself was derived from, if `again`. NULL when memory is
+ * exhausted. */
+keyring *keyring_copy(keyring *keys, bool again, const uint8_t salt[SEAL_SALT_SIZE]);
+
 /* keyring_get -- the data key at an index among those that were not retired, in the order in which they
  * were added, which the caller wipes. false: there are no more. */
 bool keyring_get(keyring *keys, uint32_t index, uint32_t *generation, uint8_t key[CRYPT_KEY_SIZE]);

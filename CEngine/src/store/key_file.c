@@ -42,6 +42,8 @@ typedef struct key_file {
     uint8_t salt[SALT_SIZE];
     sealed_key keys[KEYRING_MOST];
     uint32_t count;
+    bool copied; /* the data keys are derived from these ones with the salt `copy` */
+    uint8_t copy[SEAL_SALT_SIZE];
 } key_file;
 
 user_key user_key_given(user_key key) {
@@ -107,6 +109,8 @@ static size_t format(const key_file *f, char text[TEXT_MOST]) {
         snprintf(name, sizeof name, "key %" PRIu32, k->generation);
         length = append(text, length, name, bytes, sizeof bytes);
     }
+    if (f->copied)
+        length = append(text, length, "copy", f->copy, sizeof f->copy);
     uint32_t crc = checksum(0, text, length);
     return length + (size_t)snprintf(text + length, TEXT_MOST - length, "crc %08" PRIx32 "\n", crc);
 }
@@ -141,6 +145,11 @@ static bool parse(const char *text, size_t size, key_file *f) {
             (f->count != 0 && f->keys[f->count].generation <= f->keys[f->count - 1].generation))
             return false;
     }
+    const char *copy = strstr(text, "\ncopy ");
+    f->copied = copy != NULL;
+    if (f->copied &&
+        (sscanf(copy, "\ncopy %32[0-9a-f]", salt) != 1 || !hex_read(salt, f->copy, sizeof f->copy)))
+        return false;
     return f->count != 0 && format(f, again) == size && memcmp(text, again, size) == 0;
 }
 
@@ -339,6 +348,8 @@ static tansu_status unlock(const key_file *f, const user_key *key, const char *w
     keyring *made = keyring_new(f->uuid);
     status = made == NULL ? TANSU_E_MEMORY : open_keys(f, gcm, made);
     crypt_gcm_free(gcm);
+    if (status == TANSU_OK && f->copied && !keyring_derive(made, f->copy))
+        status = TANSU_E_MEMORY;
     if (status == TANSU_OK) {
         *keys = made;
         return TANSU_OK;
@@ -392,6 +403,22 @@ tansu_status key_text_current(const fs *calls, const char *folder, uint32_t gene
     return error_set(error, TANSU_E_WRONG_KEY, folder,
                      "The data key of the database was replaced; close the database and open it "
                      "again");
+}
+
+tansu_status key_text_copy(const tansu_buffer *own, keyring *keys, tansu_buffer *text,
+                           keyring **copied, tansu_error *error) {
+    key_file f;
+    char made[TEXT_MOST];
+    if (!parse((const char *)own->data, own->size, &f))
+        return error_set(error, TANSU_E_CORRUPT, KEY_NAME, "The file \"KEY\" is corrupt");
+    bool again = f.copied;
+    tansu_status status = crypt_random(f.copy, sizeof f.copy, error);
+    if (status != TANSU_OK)
+        return status;
+    f.copied = true;
+    *copied = keyring_copy(keys, again, f.copy);
+    return *copied != NULL && buffer_set(text, made, format(&f, made)) ? TANSU_OK
+                                                                       : error_memory(error);
 }
 
 tansu_status key_file_identify(const fs *calls, const char *folder, uint8_t uuid[16],

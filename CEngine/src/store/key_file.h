@@ -9,12 +9,14 @@
  *   kdf none | pbkdf2-hmac-sha512 iterations
  *   salt 32 hex digits
  *   key generation 120 hex digits (nonce, sealed data key, tag); one line for each data key
+ *   copy 32 hex digits (a salt; only in a folder backup)
  *   crc 8 hex digits (of all before this line)
  *
  * The key-encryption key is HKDF-SHA-256 of the user's 32 bytes and the salt, or PBKDF2 of the
  * passphrase and the salt. The salt is drawn anew each time the file is written. The data keys are
  * sealed with AES-256-GCM; what comes before the first of them, and the generation, is
- * authenticated.
+ * authenticated. With a line "copy" the data keys are derived from the sealed ones and its salt: so
+ * the copy of a database has data keys of its own, and its file KEY is made without the user's key.
  */
 #ifndef TANSU_STORE_KEY_FILE_H
 #define TANSU_STORE_KEY_FILE_H
@@ -75,6 +77,12 @@ tansu_status key_text_read(const fs *calls, const char *folder, tansu_buffer *te
  * invalid or missing), VERSION, IO, MEMORY. */
 tansu_status key_text_current(const fs *calls, const char *folder, uint32_t generation,
                               tansu_buffer *text, tansu_error *error);
+
+/* key_text_copy -- the content for a copy of the database, from its own content, which
+ * key_text_current() has read, and its data keys: the same user's key opens it, and the data keys are
+ * others. Errors: IO (no source of random bytes), MEMORY. */
+tansu_status key_text_copy(const tansu_buffer *own, keyring *keys, tansu_buffer *text,
+                           keyring **copied, tansu_error *error);
 
 /* key_text_write -- replaces the file by one with that content. Errors: IO, FULL, READ_ONLY,
  * MEMORY. */

@@ -1,6 +1,7 @@
 /*
- * test_restored_keys.c -- a restored database has a data key of its own: after it and the original
- * went on, files and commits of one in place of the other's are noticed, and never read.
+ * test_restored_keys.c -- a restored database, and a folder backup, have a data key of their own: after
+ * they and the original went on, files and commits of one in place of the other's are noticed, and
+ * never read.
  *
  * Both save documents of the same sizes in the same order, so that their commits have the same
  * places. An attacker without any key exchanges files, all combinations of them, and single blocks.
@@ -12,10 +13,12 @@
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "util/checksum/checksum.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DOCUMENTS 60
 #define ROUNDS 6
@@ -311,6 +314,83 @@ static void restored_with_another_key(void) {
     check_all(TANSU_BACKUP_FOLDER, false, &other);
 }
 
+/* ---- Folder backups that are opened ---- */
+
+static void opened_folder(void) {
+    check_all(TANSU_BACKUP_FOLDER, true, NULL);
+    check_all(TANSU_BACKUP_FOLDER, true, &other);
+}
+
+/* keys_of -- the text of a file KEY, without its checksum; valid until the next call but one. */
+static const char *keys_of(const char *at) {
+    static tansu_buffer texts[2];
+    static int which;
+    tansu_buffer *text = &texts[which = !which];
+    file_read(folder_join(at, "KEY"), text);
+    return (const char *)text->data;
+}
+
+/* Copies of copies, with changes of the key in between, and what is restored of each. */
+static void copies_of_copies(void) {
+    folder = folder_new();
+    const char *at = path_in(folder, "0"), *restored = path_in(folder, "restored");
+    const char *file = path_in(folder, "file");
+    const tansu_key *key = &own;
+    tansu_options options = options_of(at, &own);
+    call_close(call_open_with(&options));
+    for (int i = 0; i < 8; i++) {
+        char name[8];
+        options = options_of(at, key);
+        options.must_exist = 1;
+        tansu_db *db = call_open_with(&options);
+        save_round(db, i * 100);
+        if (i == 3) {
+            key = &other;
+            CHECK_OK(tansu_rekey(db, key, &call_error), &call_error);
+        } else if (i == 5) {
+            key = &own;
+            CHECK_OK(tansu_rekey_everything(db, key, NULL, NULL, &call_error), &call_error);
+        }
+        CHECK((strstr(keys_of(at), "\ncopy ") != NULL) == (i != 0 && i != 3 && i != 5));
+        snprintf(name, sizeof name, "%d", i + 1);
+        const char *to = path_in(folder, name);
+        CHECK_OK(backup(db, to, TANSU_BACKUP_FOLDER), &call_error);
+        CHECK_OK(backup(db, file, TANSU_BACKUP_FILE), &call_error);
+        call_close(db);
+        const char *mine = strstr(keys_of(at), "\ncopy "), *others = strstr(keys_of(to), "\ncopy ");
+        CHECK(others != NULL && (mine == NULL || strncmp(mine, others, 30) != 0));
+        const side expected = {to, key, i * 100 - DOCUMENTS * (ROUNDS - 1)};
+        for (int f = 0; f < 2; f++) {
+            CHECK_OK(tansu_restore_encrypted(f == 0 ? to : file, restored, key, NULL, NULL, NULL,
+                                             &call_error),
+                     &call_error);
+            CHECK(strstr(keys_of(restored), "\ncopy ") == NULL);
+            CHECK(examine(restored, &expected, false) == NEWEST);
+            folder_remove(restored);
+        }
+        unlink(file);
+        at = to;
+    }
+    /* Without its line the file KEY opens nothing of the copy. */
+    tansu_buffer text = TANSU_BUFFER_INIT;
+    file_read(folder_join(at, "KEY"), &text);
+    char *line = strstr((char *)text.data, "\ncopy ");
+    REQUIRE(line != NULL);
+    line[8] = line[8] == '0' ? '1' : '0';
+    *strstr(line, "\ncrc ") = 0;
+    size_t size = strlen((char *)text.data) + 1;
+    text.data[size - 1] = '\n';
+    size += (size_t)sprintf((char *)text.data + size, "crc %08x\n", checksum(0, text.data, size));
+    file_write(folder_join(at, "KEY"), text.data, size);
+    options = options_of(at, key);
+    tansu_db *db = NULL;
+    CHECK_STATUS(TANSU_E_CORRUPT, tansu_open(&options, &db, &call_error));
+    CHECK_STATUS(TANSU_E_CORRUPT,
+                 tansu_restore_encrypted(at, restored, key, NULL, NULL, NULL, &call_error));
+    tansu_buffer_free(&text);
+    folder_end(folder);
+}
+
 /* ---- What a restore keeps ---- */
 
 /* Folders that went on, with blocks of single commits, tables, and compressed blocks. */
@@ -406,6 +486,8 @@ int main(void) {
     RUN(restored_from_a_file);
     RUN(restored_from_a_folder);
     RUN(restored_with_another_key);
+    RUN(opened_folder);
+    RUN(copies_of_copies);
     RUN(folders_are_restored_whole);
     RUN(a_folder_with_a_damaged_commit_is_refused);
     RUN(the_iterations_stay);
