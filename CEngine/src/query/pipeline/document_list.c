@@ -59,6 +59,8 @@ tansu_status document_list_add(document_list *list, const doc_value *doc) {
     if (!buffer_append(&list->bytes, doc->data, doc->size))
         return error_memory(list->s->p->error);
     list->count++;
+    if (list->bytes.size > list->s->memory)
+        list->s->memory = list->bytes.size;
     return TANSU_OK;
 }
 

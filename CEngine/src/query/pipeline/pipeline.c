@@ -91,6 +91,15 @@ tansu_status stage_members(const stage *s, const doc_value *spec, const char *na
     return TANSU_OK;
 }
 
+/* in_facet -- whether a pipeline is within $facet, at any depth. */
+static bool in_facet(const pipeline *p) {
+    for (; p; p = p->outer) {
+        if (p->inner == INNER_FACET)
+            return true;
+    }
+    return false;
+}
+
 /* compile_stage -- {"$name": spec}. */
 static tansu_status compile_stage(pipeline *p, stage *s, const doc_value *value) {
     doc_iter iter, rest;
@@ -116,8 +125,10 @@ static tansu_status compile_stage(pipeline *p, stage *s, const doc_value *value)
     else if (!first && is_first && !p->collection && p->inner == INNER_COLLECTION)
         status =
             stage_error(s, NULL, "Needs a collection; without one the first stage is $documents");
-    if (status == TANSU_OK && p->inner == INNER_FACET && (s->kind->place & STAGE_NOT_IN_FACET))
+    if (status == TANSU_OK && (s->kind->place & STAGE_NOT_IN_FACET) && in_facet(p))
         status = stage_error(s, NULL, "Is not allowed within $facet");
+    if (status == TANSU_OK && p->outer && (s->kind->place & 3) == STAGE_LAST)
+        status = stage_error(s, NULL, "Is not allowed within another stage");
     s->spec = iter.value;
     if (status == TANSU_OK)
         status = s->kind->compile(s, &iter.value);
@@ -221,6 +232,8 @@ static tansu_status read_hints(pipeline *p, const doc_value *hints) {
         } else if (strcmp(iter.key, "$maxTimeMS") == 0 && doc_as_int64(&iter.value, &number) &&
                    number >= 0 && number <= INT32_MAX) {
             p->max_milliseconds = (uint64_t)number;
+        } else if (strcmp(iter.key, "$explain") == 0 && doc_as_bool(&iter.value, &flag)) {
+            p->explain = flag;
         } else if (strcmp(iter.key, "$collation") == 0) {
             status = read_collation(p, &iter);
         } else if (strcmp(iter.key, "$let") == 0) {
@@ -305,6 +318,7 @@ void pipeline_free(pipeline *p) {
     expression_compiler_free(&p->compiler);
     regex_free_all(p->regexes);
     query_free(p->collating);
+    tansu_buffer_free(&p->explained);
     arena_free(&p->memory);
     free(p);
 }
@@ -325,7 +339,8 @@ static tansu_status begin(pipeline *p) {
         stage *s = &p->stages[i == 0 ? p->count : i - 1];
         if (!s->kind || s->taken)
             continue;
-        s->returned = 0;
+        if (!p->explain)
+            s->returned = 0;
         tansu_status status = s->kind->begin ? s->kind->begin(s) : TANSU_OK;
         if (status != TANSU_OK) {
             prefix_error(s);
@@ -390,17 +405,15 @@ tansu_status pipeline_next(pipeline *p, tansu_document *document, tansu_error *e
     tansu_error own;
     doc_value doc;
     p->error = p->ev.error = error ? error : &own;
-    tansu_status status = pipeline_next_inner(p, &doc);
+    tansu_status status =
+        p->explain ? pipeline_explain(p, &p->explained, &doc) : pipeline_next_inner(p, &doc);
     if (status == TANSU_OK)
         *document = (tansu_document){doc.data, doc.size};
     return status;
 }
 
 tansu_status pipeline_next_inner(pipeline *p, doc_value *doc) {
-    stage *s = last_stage(p);
-    tansu_status status = s->kind->next(s, doc);
-    s->returned += status == TANSU_OK;
-    return status;
+    return stage_ask(last_stage(p), doc);
 }
 
 void pipeline_end_timeout(pipeline *p) {
@@ -485,6 +498,7 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
                     .collation = outer->collation,
                     .max_memory = outer->max_memory,
                     .no_disk = outer->no_disk,
+                    .explain = outer->explain,
                     .stop = outer->stop,
                     .inner = inner,
                     .deadline = outer->deadline,

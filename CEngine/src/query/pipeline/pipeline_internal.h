@@ -3,6 +3,7 @@
  * pipeline that they are in.
  *
  *   pipeline.c         a list of stages to a pipeline; running it
+ *   explain.c          how a run went
  *   optimise.c         what the query of the source does instead of stages
  *   stage_source.c     the collection that the first stage reads, and $documents
  *   stage_*.c          the stages
@@ -58,6 +59,8 @@ struct stage {
     void *state;
     tansu_buffer out; /* for the document that it shows */
     uint64_t returned;
+    uint64_t nanoseconds; /* with $explain: that it took, with the stages before it */
+    size_t memory;        /* the most bytes that it kept, of stages that keep documents */
 };
 
 /* Where the documents of a part come from. */
@@ -91,7 +94,9 @@ struct pipeline {
     const tansu_buffer *selector; /* of a part: what it selects of its collection; NULL: all */
     stage *stages;
     uint32_t count;
-    bool empty; /* it has no documents: its $limit is within its $skip */
+    bool empty;   /* it has no documents: its $limit is within its $skip */
+    bool explain; /* $explain: the only document says how it ran */
+    tansu_buffer explained;
     bool begun;
 
     /* While running. */
@@ -143,12 +148,19 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
 
 /* ---- Running ---- */
 
+/* stage_measure -- asks a stage, and measures the time. */
+tansu_status stage_measure(stage *s, doc_value *doc);
+
+/* stage_ask -- the next document of a stage. */
+static inline tansu_status stage_ask(stage *s, doc_value *doc) {
+    tansu_status status = s->p->explain ? stage_measure(s, doc) : s->kind->next(s, doc);
+    s->returned += status == TANSU_OK;
+    return status;
+}
+
 /* stage_next -- the next document of the stage before. */
 static inline tansu_status stage_next(stage *s, doc_value *doc) {
-    stage *source = s->source;
-    tansu_status status = source->kind->next(source, doc);
-    source->returned += status == TANSU_OK;
-    return status;
+    return stage_ask(s->source, doc);
 }
 
 /* stage_evaluate -- the value of an expression for a document. It lives until the next evaluation
@@ -193,6 +205,16 @@ tansu_status pipeline_check_update(const pipeline *p);
 
 /* pipeline_begin_fed -- begins the run of an update, unless it has begun. */
 tansu_status pipeline_begin_fed(pipeline *p);
+
+/* ---- explain.c ---- */
+
+/* pipeline_explain -- runs the pipeline to its end; *doc says how, in the memory of `out`. Errors:
+ * those of the run. */
+tansu_status pipeline_explain(pipeline *p, tansu_buffer *out, doc_value *doc);
+
+/* source_explain -- appends "plan": the plan of the query that reads the collection, after a run
+ * (query-language.md, explain). Errors: MEMORY. */
+tansu_status source_explain(stage *s, writer *w);
 
 /* ---- computed_fields.c ---- */
 

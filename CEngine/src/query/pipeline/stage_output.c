@@ -28,7 +28,8 @@ static tansu_status read_name(stage *s, const doc_value *spec, const char **name
         if (status != TANSU_OK)
             return status;
     }
-    if (members[1].type != DOC_MISSING && members[1].type != DOC_NULL)
+    bool none = members[1].type == DOC_NULL && s->kind == &stage_merge;
+    if (members[1].type != DOC_MISSING && !none)
         return error_set(s->p->error, TANSU_E_UNSUPPORTED, "db",
                          "A database is one folder, and has no name; leave out \"db\"");
     if (members[0].type == DOC_STRING)
@@ -110,7 +111,12 @@ static tansu_status read_update(stage *s, output_state *state, const doc_value *
     /* $$new is the document, with other variables, too. */
     if (let->type == DOC_MISSING) {
         let = &new_is_root;
-    } else if (!doc_find(let->data, let->size, "new", 3, &own)) {
+    } else if (doc_find(let->data, let->size, "new", 3, &own)) {
+        size_t size = 0;
+        const char *text = own.type == DOC_STRING ? doc_string(&own, &size) : "";
+        if (size != 6 || memcmp(text, "$$ROOT", 6) != 0)
+            return stage_error(s, "let.new", "Variable $$new is the document; name another one");
+    } else {
         tansu_buffer both = TANSU_BUFFER_INIT;
         writer w = {.out = &both};
         size_t start = writer_begin(&w);

@@ -4,7 +4,7 @@
  */
 #include "query/pipeline/pipeline_internal.h"
 
-#include "query/exec/cursor.h"
+#include "query/exec/run.h"
 #include "query/exec/subquery.h"
 
 /* ---- A collection ---- */
@@ -113,6 +113,19 @@ static tansu_status source_next(stage *s, doc_value *doc) {
         status = query_next(state->run, &document, s->p->error);
     if (status == TANSU_OK)
         *doc = (doc_value){document.data, (uint32_t)document.size, DOC_DOCUMENT};
+    return status;
+}
+
+tansu_status source_explain(stage *s, writer *w) {
+    source_state *state = s->state;
+    tansu_buffer plan = TANSU_BUFFER_INIT;
+    if (!state->run)
+        return TANSU_OK;
+    tansu_status status =
+        explain_write(state->run, (double)s->nanoseconds / 1e6, &plan, s->p->error);
+    if (status == TANSU_OK)
+        writer_document(w, "plan", plan.data, plan.size);
+    tansu_buffer_free(&plan);
     return status;
 }
 

@@ -72,6 +72,8 @@ static const rule pipeline_rules[] = {
     {"$search", text_search},
     {"$searchMeta", text_search},
     {"$vectorSearch", text_search},
+    {"$rankFusion", text_search},
+    {"$scoreFusion", text_search},
     {"$collStats", server},
     {"$indexStats", server},
     {"$planCacheStats", server},
