@@ -261,9 +261,29 @@ static void project_document(projecting *a, const key_set *fields, const uint8_t
     writer_end(&a->w, start);
 }
 
+/* compute -- the projected document where some fields are computed. */
+static tansu_status compute(const query *q, match_context *context, const tansu_document *document,
+                            tansu_buffer *out, tansu_error *error) {
+    const doc_value doc = {document->data, (uint32_t)document->size, DOC_DOCUMENT};
+    writer w = {.out = out};
+    expression_context *x = expression_context_of(context);
+    tansu_error own;
+    if (!x)
+        return error_memory(error);
+    x->ev->collation = q->collation;
+    x->ev->deadline = context->deadline;
+    x->ev->error = error ? error : &own;
+    evaluation_document(x->ev, doc.data, doc.size);
+    out->size = 0;
+    tansu_status status = computed_fields_apply(x->ev, q->hints.fields->computed, &doc, &w);
+    return status == TANSU_OK && w.failed ? error_memory(error) : status;
+}
+
 tansu_status project(const query *q, match_context *context, const tansu_document *stored,
                      const tansu_document *document, tansu_buffer *out, tansu_error *error) {
     const projection *p = q->hints.fields;
+    if (p->computed)
+        return compute(q, context, document, out, error);
     projecting a = {.p = p, .q = q, .context = context, .stored = stored, .w = {.out = out}};
     out->size = 0;
     project_document(&a, &p->fields, document->data, document->size, true);

@@ -624,8 +624,7 @@ static void free_context(void *context) {
     free(x);
 }
 
-/* context_of -- what a match context evaluates with; NULL when memory is exhausted. */
-static expression_context *context_of(match_context *c) {
+expression_context *expression_context_of(match_context *c) {
     expression_context *x = c->evaluation;
     if (x)
         return x;
@@ -643,7 +642,7 @@ static expression_context *context_of(match_context *c) {
 static bool test_holds(const document_test *test, match_context *c, const uint8_t *doc,
                        size_t size) {
     const expression_test *t = (const expression_test *)(const void *)test;
-    expression_context *x = context_of(c);
+    expression_context *x = expression_context_of(c);
     doc_value value;
     if (!x)
         return match_fail(c, TANSU_E_MEMORY, NULL, NULL);

@@ -164,6 +164,10 @@ typedef struct expression_context {
     evaluation own; /* unless somebody else's is used */
 } expression_context;
 
+/* expression_context_of -- what a match context evaluates with; made at the first call. NULL when
+ * memory is exhausted. */
+expression_context *expression_context_of(match_context *c);
+
 /* expression_test_new -- compiles one, in the memory of the compiler. Errors: as
  * expression_compile(). */
 tansu_status expression_test_new(expression_compiler *c, const doc_value *value,

@@ -219,6 +219,68 @@ static tansu_status read_field(query *q, projection *p, const doc_iter *iter, en
     return add_entry(q, p, path, below, &leaf, context, error);
 }
 
+/* is_computed -- whether the value of an entry is an expression, or has one in it. $slice with
+ * numbers and $elemMatch are none. The depth of the document bounds the recursion. */
+static bool is_computed(const doc_value *value) {
+    doc_iter iter;
+    if (value->type == DOC_BOOL || doc_is_number(value))
+        return false;
+    if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value) || !doc_iter_next(&iter))
+        return value->type != DOC_DOCUMENT;
+    if (strcmp(iter.key, "$slice") == 0) {
+        doc_iter first;
+        return iter.value.type == DOC_ARRAY && doc_iter_value(&first, &iter.value) &&
+               doc_iter_next(&first) && !doc_is_number(&first.value);
+    }
+    if (iter.key[0] == '$')
+        return strcmp(iter.key, "$elemMatch") != 0;
+    do {
+        if (is_computed(&iter.value))
+            return true;
+    } while (doc_iter_next(&iter));
+    return false;
+}
+
+/* is_special -- whether an entry takes a part of an array, which fields that are computed cannot
+ * stand beside. */
+static bool is_special(const doc_iter *entry) {
+    doc_iter iter;
+    if (position_part(entry))
+        return true;
+    if (entry->value.type != DOC_DOCUMENT || is_computed(&entry->value))
+        return false;
+    for (doc_iter_value(&iter, &entry->value); doc_iter_next(&iter);) {
+        if (iter.key[0] == '$' || is_special(&iter))
+            return true;
+    }
+    return false;
+}
+
+/* parse_computed -- $fields of which some are computed. */
+static tansu_status parse_computed(query *q, const doc_value *fields, projection *p,
+                                   tansu_error *error) {
+    expression_compiler c;
+    computed_fields *computed = NULL;
+    doc_iter iter;
+    for (doc_iter_value(&iter, fields); doc_iter_next(&iter);) {
+        if (is_special(&iter))
+            return error_set(error, TANSU_E_UNSUPPORTED, "hints.$fields",
+                             "\"%.60s\" takes a part of an array beside a field that is computed; "
+                             "compute it by the expression $slice or $filter",
+                             iter.key);
+    }
+    tansu_status status =
+        expression_compiler_init(&c, &q->memory, &q->regexes, q->collation, &q->deadline, error);
+    if (status == TANSU_OK)
+        status = computed_fields_compile(&c, fields, COMPUTE_PROJECT, &computed);
+    if (status == TANSU_E_INVALID_QUERY)
+        error_prefix(error, "hints.$fields");
+    expression_compiler_free(&c);
+    p->computed = computed;
+    p->exclude = true;
+    return status;
+}
+
 tansu_status projection_parse(query *q, const doc_value *fields, projection **result,
                               tansu_error *error) {
     doc_iter iter;
@@ -231,6 +293,12 @@ tansu_status projection_parse(query *q, const doc_value *fields, projection **re
         return error_memory(error);
     entry_kinds kinds = {.positions = 0};
     bool any = false;
+    for (doc_iter all = iter; doc_iter_next(&all);) {
+        if (!is_computed(&all.value))
+            continue;
+        *result = p;
+        return parse_computed(q, fields, p, error);
+    }
     while (doc_iter_next(&iter)) {
         any = true;
         tansu_status status = read_field(q, p, &iter, &kinds, error);

@@ -11,6 +11,7 @@
 #define TANSU_QUERY_PARSE_PROJECTION_H
 
 #include "bson/document.h"
+#include "query/expression/computed_fields.h"
 #include "query/parse/parsed_query.h"
 
 /* ---- The operand of $slice: which elements of an array are kept ---- */
@@ -42,8 +43,9 @@ typedef struct field {
 
 struct projection {
     bool exclude;
-    bool keep_id; /* an inclusion that contains `_id` without naming it */
-    bool drop_id; /* `_id: 0` */
+    bool keep_id;                    /* an inclusion that contains `_id` without naming it */
+    bool drop_id;                    /* `_id: 0` */
+    const computed_fields *computed; /* fields are computed: this is all there is; or NULL */
     key_set fields;
 };
 

@@ -7,7 +7,6 @@
  *   optimise.c         what the query of the source does instead of stages
  *   stage_source.c     the collection that the first stage reads, and $documents
  *   stage_*.c          the stages
- *   computed_fields.c  the fields of $project, $addFields and $unset
  *   document_list.c    documents that a stage keeps
  *
  * How to add a stage: write a stage_kind in a file stage_NAME.c, and name it in the table of
@@ -18,6 +17,7 @@
 
 #include "bson/writer.h"
 #include "query/exec/external_sort.h"
+#include "query/expression/computed_fields.h"
 #include "query/expression/expression.h"
 #include "query/parse/query_compile.h"
 #include "query/pipeline/pipeline.h"
@@ -215,27 +215,6 @@ tansu_status pipeline_explain(pipeline *p, tansu_buffer *out, doc_value *doc);
 /* source_explain -- appends "plan": the plan of the query that reads the collection, after a run
  * (query-language.md, explain). Errors: MEMORY. */
 tansu_status source_explain(stage *s, writer *w);
-
-/* ---- computed_fields.c ---- */
-
-/* The fields of $project, $addFields or $unset. */
-typedef struct computed_fields computed_fields;
-
-enum computed_kind {
-    COMPUTE_PROJECT, /* those named, or all but those named */
-    COMPUTE_ADD,     /* all, with those named */
-};
-
-/* computed_fields_compile -- reads the document. Errors: INVALID_QUERY, MEMORY. */
-tansu_status computed_fields_compile(stage *s, const doc_value *spec, enum computed_kind kind,
-                                     computed_fields **result);
-
-/* computed_fields_exclude -- all but the paths of a string, or of an array of strings. */
-tansu_status computed_fields_exclude(stage *s, const doc_value *paths, computed_fields **result);
-
-/* computed_fields_apply -- writes the document. Errors: those of an evaluation. */
-tansu_status computed_fields_apply(stage *s, const computed_fields *f, const doc_value *doc,
-                                   writer *w);
 
 /* joined_field_compile -- the field "as" of $lookup and $graphLookup: computed_fields_apply() sets
  * it to the variable in *slot. It is in scope until the caller sets it back. */

@@ -285,7 +285,7 @@ static tansu_status graph_next(stage *s, doc_value *doc) {
     evaluation_document(&s->p->ev, doc->data, doc->size);
     s->p->ev.variables[state->slot] =
         (doc_value){state->result.data, (uint32_t)state->result.size, DOC_ARRAY};
-    status = computed_fields_apply(s, state->as, doc, &w);
+    status = computed_fields_apply(&s->p->ev, state->as, doc, &w);
     return status == TANSU_OK ? stage_show(s, &w, doc) : status;
 }
 

@@ -114,7 +114,7 @@ tansu_status joined_field_compile(stage *s, const doc_value *as, uint32_t *slot,
     doc_value copy = spec;
     if (status == TANSU_OK) {
         copy.data = arena_copy(&s->p->memory, spec.data, spec.size);
-        status = copy.data ? computed_fields_compile(s, &copy, COMPUTE_ADD, fields)
+        status = copy.data ? computed_fields_compile(&s->p->compiler, &copy, COMPUTE_ADD, fields)
                            : error_memory(s->p->error);
     }
     tansu_buffer_free(&doc);
@@ -416,7 +416,7 @@ static tansu_status lookup_next(stage *s, doc_value *doc) {
     evaluation_document(&s->p->ev, doc->data, doc->size);
     s->p->ev.variables[state->slot] =
         (doc_value){state->result.data, (uint32_t)state->result.size, DOC_ARRAY};
-    status = computed_fields_apply(s, state->as, doc, &w);
+    status = computed_fields_apply(&s->p->ev, state->as, doc, &w);
     return status == TANSU_OK ? stage_show(s, &w, doc) : status;
 }
 

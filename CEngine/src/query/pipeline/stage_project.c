@@ -7,15 +7,17 @@
 /* ---- Fields ---- */
 
 static tansu_status project_compile(stage *s, const doc_value *spec) {
-    return computed_fields_compile(s, spec, COMPUTE_PROJECT, (computed_fields **)&s->state);
+    return computed_fields_compile(&s->p->compiler, spec, COMPUTE_PROJECT,
+                                   (computed_fields **)&s->state);
 }
 
 static tansu_status add_compile(stage *s, const doc_value *spec) {
-    return computed_fields_compile(s, spec, COMPUTE_ADD, (computed_fields **)&s->state);
+    return computed_fields_compile(&s->p->compiler, spec, COMPUTE_ADD,
+                                   (computed_fields **)&s->state);
 }
 
 static tansu_status unset_compile(stage *s, const doc_value *spec) {
-    return computed_fields_exclude(s, spec, (computed_fields **)&s->state);
+    return computed_fields_exclude(&s->p->compiler, spec, (computed_fields **)&s->state);
 }
 
 static tansu_status fields_next(stage *s, doc_value *doc) {
@@ -25,7 +27,7 @@ static tansu_status fields_next(stage *s, doc_value *doc) {
         return status;
     s->out.size = 0;
     evaluation_document(&s->p->ev, doc->data, doc->size);
-    status = computed_fields_apply(s, s->state, doc, &w);
+    status = computed_fields_apply(&s->p->ev, s->state, doc, &w);
     return status == TANSU_OK ? stage_show(s, &w, doc) : status;
 }
 

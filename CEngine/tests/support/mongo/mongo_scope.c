@@ -177,54 +177,7 @@ static const char *scope_of_pipeline(const bson_iter_t *pipeline) {
     return NULL;
 }
 
-/* has_null -- whether an array has a null. */
-static bool has_null(const bson_iter_t *value) {
-    bson_t list;
-    bson_iter_t iter;
-    if (!BSON_ITER_HOLDS_ARRAY(value) || !iter_document(value, &list))
-        return false;
-    for (bson_iter_init(&iter, &list); bson_iter_next(&iter);) {
-        if (BSON_ITER_HOLDS_NULL(&iter))
-            return true;
-    }
-    return false;
-}
-
-/* is_expression -- whether a value of a projection is computed. */
-static bool is_expression(const bson_iter_t *value) {
-    bson_t doc;
-    bson_iter_t iter;
-    if (BSON_ITER_HOLDS_NUMBER(value) || BSON_ITER_HOLDS_DECIMAL128(value) ||
-        BSON_ITER_HOLDS_BOOL(value))
-        return false;
-    if (!BSON_ITER_HOLDS_DOCUMENT(value))
-        return true; /* a literal, or the path of a field */
-    if (!iter_document(value, &doc) || !bson_iter_init(&iter, &doc) || !bson_iter_next(&iter))
-        return false;
-    const char *key = bson_iter_key(&iter);
-    /* A document of paths below this one. */
-    while (key[0] != '$') {
-        if (is_expression(&iter))
-            return true;
-        if (!bson_iter_next(&iter))
-            return false;
-        key = bson_iter_key(&iter);
-    }
-    /* With a null it is the expression $slice. */
-    if (strcmp(key, "$slice") == 0)
-        return has_null(&iter);
-    return strcmp(key, "$elemMatch") != 0;
-}
-
 const char *scope_of_projection(const bson_iter_t *projection) {
-    bson_t doc;
-    bson_iter_t iter;
-    if (!iter_document(projection, &doc))
-        return NULL;
-    for (bson_iter_init(&iter, &doc); bson_iter_next(&iter);) {
-        if (is_expression(&iter))
-            return "computed fields in a projection";
-    }
     return scope_of_query(projection);
 }
 

@@ -1,11 +1,12 @@
 /*
- * query/pipeline/computed_fields.c -- the fields of $project, $addFields and $unset: a tree by the
+ * query/expression/computed_fields.c -- the fields of $project, $addFields and $unset: a tree by the
  * parts of their paths, applied to a document.
  *
  * A path leads through arrays: each of their documents is treated so. Where a computed field has no
  * document to be in, one is made.
  */
-#include "query/pipeline/pipeline_internal.h"
+#include "query/expression/computed_fields.h"
+#include "query/expression/expression_internal.h"
 
 #include "bson/number.h"
 #include "query/util/key_set.h"
@@ -22,57 +23,67 @@ typedef struct computed_field {
     key_set children;             /* NESTED */
     const expression *expression; /* COMPUTED */
     bool computes;                /* it, or one below it, is computed */
-    bool written;                 /* in the document that is being made */
+    uint32_t number;              /* among all of the tree */
 } computed_field;
 
 struct computed_fields {
     enum computed_kind kind;
-    bool exclude; /* the fields named are left out, and all others kept */
-    bool drop_id; /* "_id": 0 of an inclusion */
-    bool keep_id; /* an inclusion that does not name it */
-    bool decided; /* whether it is an exclusion is known */
+    bool exclude;   /* the fields named are left out, and all others kept */
+    bool drop_id;   /* "_id": 0 of an inclusion */
+    bool keep_id;   /* an inclusion that does not name it */
+    bool decided;   /* whether it is an exclusion is known */
+    uint32_t count; /* of fields */
     computed_field root;
 };
 
 /* ---- Compiling ---- */
 
+/* compile_field -- the expression of a field. */
+static tansu_status compile_field(expression_compiler *c, const char *name, const doc_value *value,
+                                  const expression **result) {
+    tansu_status status = expression_compile(c, value, result);
+    if (status != TANSU_OK)
+        error_prefix(c->error, name);
+    return status;
+}
+
 /* find_child -- the field of a name, added if there is none. */
-static computed_field *find_child(stage *s, computed_field *parent, const char *name, size_t size,
-                                  bool *added) {
+static computed_field *find_child(expression_compiler *c, computed_field *parent, const char *name,
+                                  size_t size, bool *added) {
     size_t used = 0;
-    char *copy = arena_copy(&s->p->memory, name, size);
-    computed_field *child = copy ? (computed_field *)key_set_add(&parent->children, &s->p->memory,
-                                                                 (const uint8_t *)copy, size + 1,
-                                                                 sizeof *child, added, &used)
-                                 : NULL;
+    char *copy = arena_copy(c->memory, name, size);
+    computed_field *child =
+        copy ? (computed_field *)key_set_add(&parent->children, c->memory, (const uint8_t *)copy,
+                                             size + 1, sizeof *child, added, &used)
+             : NULL;
     if (!child)
-        error_memory(s->p->error);
+        error_memory(c->error);
     return child;
 }
 
 /* add_path -- the field at a path below another one; all but the last part are nested. */
-static tansu_status add_path(stage *s, computed_field *at, const char *text, size_t size,
-                             computed_field **result) {
+static tansu_status add_path(expression_compiler *c, computed_field *at, const char *text,
+                             size_t size, computed_field **result) {
     const char *end = text + size;
     if (memchr(text, 0, size))
-        return stage_error(s, NULL, "A path has a NUL");
+        return compile_error(c, NULL, "A path has a NUL");
     for (uint32_t depth = 1;; depth++) {
         const char *dot = memchr(text, '.', (size_t)(end - text));
         size_t part = (size_t)((dot ? dot : end) - text);
         bool added = false;
         if (part == 0 || field_name_is_dollar(text, part))
-            return stage_error(s, text,
-                               part == 0 ? "A part of a path is empty"
-                                         : "A part of a path begins with $");
+            return compile_error(c, text,
+                                 part == 0 ? "A part of a path is empty"
+                                           : "A part of a path begins with $");
         if (depth > TANSU_MAX_DEPTH)
-            return stage_error(s, NULL, "A path is more than %d deep", TANSU_MAX_DEPTH);
-        at = find_child(s, at, text, part, &added);
+            return compile_error(c, NULL, "A path is more than %d deep", TANSU_MAX_DEPTH);
+        at = find_child(c, at, text, part, &added);
         if (!at)
             return TANSU_E_MEMORY;
         if (!added && (at->form != FIELD_NESTED || !dot))
-            return stage_error(s, text,
-                               "This path and another one name the same field, or one "
-                               "within the other");
+            return compile_error(c, text,
+                                 "This path and another one name the same field, or one "
+                                 "within the other");
         if (!dot)
             break;
         at->form = FIELD_NESTED;
@@ -83,11 +94,13 @@ static tansu_status add_path(stage *s, computed_field *at, const char *text, siz
 }
 
 /* decide -- the fields named so far are included, or excluded. */
-static tansu_status decide(stage *s, computed_fields *f, bool exclude, const char *name) {
+static tansu_status decide(expression_compiler *c, computed_fields *f, bool exclude,
+                           const char *name) {
     if (f->decided && f->exclude != exclude)
-        return stage_error(s, name,
-                           "Fields are included (1) and left out (0) together; only \"_id\" can be "
-                           "left out beside fields that are included or computed");
+        return compile_error(
+            c, name,
+            "Fields are included (1) and left out (0) together; only \"_id\" can be "
+            "left out beside fields that are included or computed");
     f->decided = true;
     f->exclude = exclude;
     return TANSU_OK;
@@ -111,11 +124,11 @@ static bool is_meta(const doc_value *value) {
            strcmp(iter.key, "$meta") == 0;
 }
 
-static tansu_status add_fields(stage *s, computed_fields *f, computed_field *parent,
+static tansu_status add_fields(expression_compiler *c, computed_fields *f, computed_field *parent,
                                const doc_value *spec);
 
 /* add_field -- one member. */
-static tansu_status add_field(stage *s, computed_fields *f, computed_field *parent,
+static tansu_status add_field(expression_compiler *c, computed_fields *f, computed_field *parent,
                               const doc_iter *member) {
     const doc_value *value = &member->value;
     computed_field *field;
@@ -123,72 +136,72 @@ static tansu_status add_field(stage *s, computed_fields *f, computed_field *pare
     if (top_id)
         f->keep_id = false;
     if (parent != &f->root && memchr(member->key, '.', member->key_size))
-        return stage_error(s, member->key, "A field in a nested document has a dot in its name");
+        return compile_error(c, member->key, "A field in a nested document has a dot in its name");
     if (is_flag(f, value) && top_id && !expression_is_true(value)) {
         /* Alone it is an exclusion. */
         f->drop_id = true;
         return TANSU_OK;
     }
-    tansu_status status = add_path(s, parent, member->key, member->key_size, &field);
+    tansu_status status = add_path(c, parent, member->key, member->key_size, &field);
     if (status != TANSU_OK)
         return status;
     if (is_flag(f, value)) {
         field->form = FIELD_WHOLE;
         /* "_id": 1 says nothing of the others. */
-        return top_id ? TANSU_OK : decide(s, f, !expression_is_true(value), member->key);
+        return top_id ? TANSU_OK : decide(c, f, !expression_is_true(value), member->key);
     }
     if (value->type == DOC_DOCUMENT && !is_operator(value)) {
         if (value->size > 5)
-            return add_fields(s, f, field, value);
+            return add_fields(c, f, field, value);
         if (f->kind == COMPUTE_PROJECT)
-            return stage_error(s, member->key, "An empty document is no value of a field");
+            return compile_error(c, member->key, "An empty document is no value of a field");
     }
     /* Metadata can be added to either. */
     if (f->kind == COMPUTE_PROJECT && !is_meta(value))
-        status = decide(s, f, false, member->key);
+        status = decide(c, f, false, member->key);
     field->form = FIELD_COMPUTED;
     field->computes = true;
-    return status == TANSU_OK ? stage_expression(s, member->key, value, &field->expression)
-                              : status;
+    return status == TANSU_OK ? compile_field(c, member->key, value, &field->expression) : status;
 }
 
 /* add_fields -- the members of a document. */
-static tansu_status add_fields(stage *s, computed_fields *f, computed_field *parent,
+static tansu_status add_fields(expression_compiler *c, computed_fields *f, computed_field *parent,
                                const doc_value *spec) {
     doc_iter iter;
     for (doc_iter_value(&iter, spec); doc_iter_next(&iter);) {
-        tansu_status status = add_field(s, f, parent, &iter);
+        tansu_status status = add_field(c, f, parent, &iter);
         if (status != TANSU_OK)
             return status;
     }
     return TANSU_OK;
 }
 
-/* mark_computing -- sets `computes` from below. */
-static bool mark_computing(computed_field *f) {
+/* mark_computing -- sets `computes` from below, and numbers the fields. */
+static bool mark_computing(computed_field *f, uint32_t *count) {
+    f->number = (*count)++;
     for (key_set_item *item = f->children.first; item; item = item->next)
-        f->computes = mark_computing((computed_field *)item) || f->computes;
+        f->computes = mark_computing((computed_field *)item, count) || f->computes;
     return f->computes;
 }
 
-tansu_status computed_fields_compile(stage *s, const doc_value *spec, enum computed_kind kind,
-                                     computed_fields **result) {
-    computed_fields *f = *result = stage_alloc(s, sizeof *f);
+tansu_status computed_fields_compile(expression_compiler *c, const doc_value *spec,
+                                     enum computed_kind kind, computed_fields **result) {
+    computed_fields *f = *result = arena_alloc(c->memory, sizeof *f);
     bool added;
     if (!f)
-        return TANSU_E_MEMORY;
+        return error_memory(c->error);
     if (spec->type != DOC_DOCUMENT)
-        return stage_error(s, NULL, "Takes a document of fields");
+        return compile_error(c, NULL, "Takes a document of fields");
     f->kind = kind;
     f->keep_id = kind == COMPUTE_PROJECT;
     if (kind == COMPUTE_PROJECT && spec->size <= 5)
-        return stage_error(s, NULL, "Names no field");
-    tansu_status status = add_fields(s, f, &f->root, spec);
+        return compile_error(c, NULL, "Names no field");
+    tansu_status status = add_fields(c, f, &f->root, spec);
     if (status != TANSU_OK)
         return status;
     if (kind == COMPUTE_PROJECT && f->drop_id && (!f->decided || f->exclude) &&
         (f->exclude || f->root.children.count == 0)) {
-        computed_field *id = find_child(s, &f->root, "_id", 3, &added);
+        computed_field *id = find_child(c, &f->root, "_id", 3, &added);
         if (!id)
             return TANSU_E_MEMORY;
         id->form = FIELD_WHOLE;
@@ -201,19 +214,20 @@ tansu_status computed_fields_compile(stage *s, const doc_value *spec, enum compu
                 ((computed_field *)item)->form = FIELD_NESTED;
         }
     }
-    mark_computing(&f->root);
+    mark_computing(&f->root, &f->count);
     return TANSU_OK;
 }
 
-tansu_status computed_fields_exclude(stage *s, const doc_value *paths, computed_fields **result) {
-    computed_fields *f = *result = stage_alloc(s, sizeof *f);
+tansu_status computed_fields_exclude(expression_compiler *c, const doc_value *paths,
+                                     computed_fields **result) {
+    computed_fields *f = *result = arena_alloc(c->memory, sizeof *f);
     doc_iter iter;
     bool one = paths->type == DOC_STRING;
     if (!f)
-        return TANSU_E_MEMORY;
+        return error_memory(c->error);
     f->exclude = true;
     if (!one && (paths->type != DOC_ARRAY || paths->size <= 5))
-        return stage_error(s, NULL, "Takes a path, or an array of at least one path");
+        return compile_error(c, NULL, "Takes a path, or an array of at least one path");
     if (!one)
         doc_iter_value(&iter, paths);
     while (one || doc_iter_next(&iter)) {
@@ -221,9 +235,9 @@ tansu_status computed_fields_exclude(stage *s, const doc_value *paths, computed_
         computed_field *field;
         size_t size;
         if (value->type != DOC_STRING)
-            return stage_error(s, NULL, "A path must be a string");
+            return compile_error(c, NULL, "A path must be a string");
         const char *text = doc_string(value, &size);
-        tansu_status status = add_path(s, &f->root, text, size, &field);
+        tansu_status status = add_path(c, &f->root, text, size, &field);
         if (status != TANSU_OK)
             return status;
         field->form = FIELD_WHOLE;
@@ -237,11 +251,18 @@ tansu_status computed_fields_exclude(stage *s, const doc_value *paths, computed_
 
 /* What is applied to one document. */
 typedef struct applying {
-    stage *s;
+    evaluation *ev;
+    bool *written; /* by the number of the field: it is in the document that is being made */
     const computed_fields *f;
     writer *w;
     tansu_status status;
 } applying;
+
+/* mark_written -- a field is in the document that is being made. */
+static void mark_written(applying *a, const computed_field *field) {
+    if (a->written)
+        a->written[field->number] = true;
+}
 
 static void apply_document(applying *a, computed_field *at, const doc_value *doc);
 
@@ -250,7 +271,7 @@ static void put_computed(applying *a, const computed_field *field) {
     doc_value value;
     if (a->status != TANSU_OK)
         return;
-    a->status = expression_evaluate(&a->s->p->ev, field->expression, &value);
+    a->status = expression_evaluate(a->ev, field->expression, &value);
     if (a->status == TANSU_OK && value.type != DOC_MISSING)
         writer_element(a->w, (const char *)field->head.key, field->head.key_size - 1, &value);
 }
@@ -282,7 +303,7 @@ static void apply_array(applying *a, computed_field *field, const doc_value *arr
             writer_index_value(a->w, count++, &iter.value);
         }
         if (a->status == TANSU_OK)
-            a->status = stage_step(a->s);
+            a->status = evaluation_step(a->ev, 1);
     }
     writer_end(a->w, start);
 }
@@ -301,7 +322,7 @@ static void apply_field(applying *a, computed_field *field, const doc_iter *elem
         if (a->f->kind == COMPUTE_PROJECT)
             return;
         put_computed(a, field);
-        field->written = true;
+        mark_written(a, field);
         return;
     }
     if (type == DOC_DOCUMENT || type == DOC_ARRAY) {
@@ -316,7 +337,7 @@ static void apply_field(applying *a, computed_field *field, const doc_iter *elem
     } else if (a->f->exclude || a->f->kind == COMPUTE_ADD) {
         writer_copy(a->w, element);
     }
-    field->written = true;
+    mark_written(a, field);
 }
 
 /* apply_rest -- the computed fields that the document did not have. */
@@ -339,12 +360,12 @@ static void apply_document(applying *a, computed_field *at, const doc_value *doc
     computed_field *first = NULL;
     if (at->computes) {
         for (key_set_item *item = at->children.first; item; item = item->next)
-            ((computed_field *)item)->written = false;
+            a->written[((computed_field *)item)->number] = false;
         if (top && f->kind == COMPUTE_PROJECT)
             first = (computed_field *)key_set_find_name(&at->children, "_id", 3);
         if (first && first->form == FIELD_COMPUTED) {
             put_computed(a, first);
-            first->written = true;
+            mark_written(a, first);
         }
     }
     for (doc_iter_value(&iter, doc); a->status == TANSU_OK && doc_iter_next(&iter);) {
@@ -357,15 +378,20 @@ static void apply_document(applying *a, computed_field *at, const doc_value *doc
     }
     for (key_set_item *item = at->children.first; at->computes && item; item = item->next) {
         computed_field *field = (computed_field *)item;
-        if (a->status == TANSU_OK && field->computes && !field->written)
+        if (a->status == TANSU_OK && field->computes && !a->written[field->number])
             apply_rest(a, field);
     }
     writer_end(a->w, start);
 }
 
-tansu_status computed_fields_apply(stage *s, const computed_fields *f, const doc_value *doc,
+tansu_status computed_fields_apply(evaluation *ev, const computed_fields *f, const doc_value *doc,
                                    writer *w) {
-    applying a = {.s = s, .f = f, .w = w};
+    applying a = {.ev = ev, .f = f, .w = w};
+    if (f->root.computes) {
+        a.written = arena_alloc(&ev->memory, f->count * sizeof *a.written);
+        if (!a.written)
+            return evaluation_too_large(ev, NULL);
+    }
     apply_document(&a, (computed_field *)&f->root, doc);
     return a.status;
 }
