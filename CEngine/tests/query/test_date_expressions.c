@@ -3,92 +3,16 @@
  * recorded cases of MongoDB say little: clocks that are changed, the ends of years and of time,
  * formats, and which operand is looked at first.
  */
-#include "query/expression/expression.h"
 #include "query/util/date_unit.h"
-#include "support/calls/query_calls.h"
+#include "support/calls/expression_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/random/random.h"
-#include "util/buffer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* An expression, and its value; NULL: an error. */
-typedef struct sample {
-    const char *expression, *value;
-} sample;
-
-/* evaluate -- the document {"r": value} of an expression for a document, or an error. */
-static tansu_status evaluate(const char *expression_text, const char *doc, tansu_buffer *result,
-                             tansu_error *error) {
-    char text[1000];
-    snprintf(text, sizeof text, "{'r': %s}", expression_text);
-    bson_t *bson = bson_from_text(text), *document = bson_from_text(doc);
-    doc_value value = {bson_get_data(bson), bson->len, DOC_DOCUMENT};
-    arena memory = {.limit = 0};
-    expression_compiler compiler;
-    const expression *e;
-    evaluation *ev = calloc(1, sizeof *ev);
-    REQUIRE(ev != NULL);
-    REQUIRE(expression_compiler_init(&compiler, &memory, NULL, NULL, NULL, error) == TANSU_OK);
-    tansu_status status = expression_compile(&compiler, &value, &e);
-    evaluation_init(ev, NULL, NULL, error);
-    evaluation_document(ev, bson_get_data(document), document->len);
-    if (status == TANSU_OK)
-        status = expression_evaluate(ev, e, &value);
-    result->size = 0;
-    if (status == TANSU_OK)
-        REQUIRE(buffer_append(result, value.data, value.size));
-    evaluation_free(ev);
-    free(ev);
-    expression_compiler_free(&compiler);
-    arena_free(&memory);
-    bson_destroy(bson);
-    bson_destroy(document);
-    return status;
-}
-
-/* json_of -- for messages; the caller frees it. */
-static char *json_of(const tansu_buffer *bytes) {
-    bson_t doc;
-    REQUIRE(bson_init_static(&doc, bytes->data, bytes->size));
-    return bson_as_canonical_extended_json(&doc, NULL);
-}
-
-/* expect -- checks the values of expressions. */
-static void expect(const sample *samples, size_t count) {
-    static const char document[] = "{'day': {'$date': '2024-06-15T12:30:45.678Z'}, 'no': null,"
-                                   " 'odd': 'Nowhere', 'Z': 'America/New_York'}";
-    tansu_buffer value = TANSU_BUFFER_INIT;
-    for (size_t i = 0; i < count; i++) {
-        tansu_error error = {.code = TANSU_OK};
-        char text[1000];
-        tansu_status status = evaluate(samples[i].expression, document, &value, &error);
-        if (!samples[i].value) {
-            if (!CHECK_INT(TANSU_E_INVALID_QUERY, status))
-                check_note("%s", samples[i].expression);
-            continue;
-        }
-        if (!CHECK_OK(status, &error)) {
-            check_note("%s", samples[i].expression);
-            continue;
-        }
-        snprintf(text, sizeof text, "{'r': %s}", samples[i].value);
-        bson_t *wanted = bson_from_text(text);
-        char *json = json_of(&value);
-        if (!CHECK(wanted->len == value.size &&
-                   memcmp(bson_get_data(wanted), value.data, value.size) == 0))
-            check_note("%s is %s, not %s", samples[i].expression, json, samples[i].value);
-        bson_free(json);
-        bson_destroy(wanted);
-    }
-    tansu_buffer_free(&value);
-}
-
-#define EXPECT(samples) expect(samples, sizeof(samples) / sizeof *(samples))
 
 /* has_zones -- whether this system has a time zone database. */
 static bool has_zones(void) {
@@ -100,10 +24,13 @@ static bool has_zones(void) {
 
 /* ---- Samples ---- */
 
+#define DOCUMENT "{'day': {'$date': '2024-06-15T12:30:45.678Z'}, 'no': null, 'odd': 'Nowhere'}"
+#define EXPECT(samples) EXPECT_EXPRESSIONS(DOCUMENT, samples)
+
 #define DATE(text) "{'$date': '" text "'}"
 
 static void parts(void) {
-    static const sample samples[] = {
+    static const expression_sample samples[] = {
         {"{'$week': " DATE("2023-01-01T00:00:00Z") "}", "1"},
         {"{'$week': " DATE("2022-01-01T00:00:00Z") "}", "0"},
         {"{'$isoWeek': " DATE("2021-01-03T23:59:59Z") "}", "53"},
@@ -134,7 +61,7 @@ static void parts(void) {
 }
 
 static void from_parts(void) {
-    static const sample samples[] = {
+    static const expression_sample samples[] = {
         {"{'$dateFromParts': {'year': 2024, 'month': 14, 'day': 0}}", DATE("2025-01-31T00:00:00Z")},
         {"{'$dateFromParts': {'year': 2024, 'month': 0, 'day': -1}}", DATE("2023-11-29T00:00:00Z")},
         {"{'$dateFromParts': {'year': 2024, 'hour': -1, 'minute': 61, 'second': -3600}}",
@@ -161,7 +88,7 @@ static void arithmetic(void) {
     "{'$dateAdd': {'startDate': " DATE(date) ", 'unit': '" unit "', 'amount': " amount "}}"
 #define TRUNC(date, unit, rest) \
     "{'$dateTrunc': {'date': " DATE(date) ", 'unit': '" unit "'" rest "}}"
-    static const sample samples[] = {
+    static const expression_sample samples[] = {
         {ADD("2024-02-29T01:02:03Z", "year", "-4"), DATE("2020-02-29T01:02:03Z")},
         {ADD("2024-08-31T01:02:03Z", "quarter", "2"), DATE("2025-02-28T01:02:03Z")},
         {ADD("2024-01-31T01:02:03Z", "month", "-11"), DATE("2023-02-28T01:02:03Z")},
@@ -206,7 +133,7 @@ static void arithmetic(void) {
 
 static void changed_clocks(void) {
 #define NEW_YORK ", 'timezone': 'America/New_York'}}"
-    static const sample samples[] = {
+    static const expression_sample samples[] = {
         /* 02:30 is not there; 01:30 is there twice. */
         {"{'$dateFromParts': {'year': 2021, 'month': 3, 'day': 14, 'hour': 2, 'minute': "
          "30" NEW_YORK,
@@ -245,7 +172,7 @@ static void changed_clocks(void) {
 static void formats(void) {
 #define WRITE(format) "{'$dateToString': {'date': '$day', 'format': '" format "'}}"
 #define READ(text, format) "{'$dateFromString': {'dateString': '" text "', 'format': '" format "'}}"
-    static const sample samples[] = {
+    static const expression_sample samples[] = {
         {WRITE("%G-W%V-%u %w %U %j %b %B %L %z %Z %%"),
          "'2024-W24-6 7 23 167 Jun June 678 +0000 0 %'"},
         {WRITE("100%"), NULL},
