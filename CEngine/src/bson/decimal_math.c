@@ -127,8 +127,9 @@ static void log_of(const decimal *a, bool natural, decimal *result) {
         return;
     }
     if (a->kind == DECIMAL_INFINITE || is_zero(a)) {
+        bool zero = is_zero(a);
         *result = infinite_result;
-        result->negative = is_zero(a);
+        result->negative = zero;
         return;
     }
     uint8_t digits[40];

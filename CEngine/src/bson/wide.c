@@ -161,7 +161,7 @@ void wide_multiply(const wide *a, const wide *b, wide *result) {
     *result = out;
 }
 
-/* divide_step -- one digit of a quotient: rest[0…16] becomes the remainder by the divisor. */
+/* divide_step -- one digit of a quotient: rest[0…12] becomes the remainder by the divisor. */
 static uint32_t divide_step(uint32_t *rest, const uint32_t *divisor) {
     uint64_t top = (uint64_t)rest[WIDE_LIMBS] << 32 | rest[TOP];
     uint64_t digit = top / divisor[TOP], left = top % divisor[TOP];
@@ -289,9 +289,7 @@ void wide_round(const wide *a, uint32_t bits, wide *result) {
 static u128 split(const wide *a, uint32_t fraction[WIDE_LIMBS]) {
     uint32_t limbs[WIDE_LIMBS + 4] = {0};
     u128 whole = u128_of(0);
-    memcpy(limbs, a->limbs, sizeof a->limbs);
-    memmove(limbs + 4, limbs, sizeof a->limbs);
-    memset(limbs, 0, 4 * sizeof *limbs);
+    memcpy(limbs + 4, a->limbs, sizeof a->limbs);
     /* The point is behind the highest four limbs. */
     int32_t shift = 128 - a->exponent;
     shift_right(limbs, WIDE_LIMBS + 4, shift > 1000 ? 1000 : (uint32_t)shift);
@@ -336,10 +334,10 @@ static void scale(const wide *a, int32_t shift, wide *result) {
         wide_multiply(a, &power, result);
 }
 
-/* fraction_is -- whether the first 200 bits of a fraction are `first` and then `rest`. */
+/* fraction_is -- whether the first 192 bits of a fraction are `first` and then `rest`. */
 static bool fraction_is(const uint32_t fraction[WIDE_LIMBS], uint32_t first, uint32_t rest) {
     bool is = fraction[TOP] == first;
-    for (uint32_t i = 1; i < 7; i++)
+    for (uint32_t i = 1; i < 6; i++)
         is = is && fraction[TOP - i] == rest;
     return is;
 }

@@ -1,19 +1,19 @@
 /*
- * bson/wide.h -- binary floating-point numbers of 512 bits, and functions of them: what decimal128
+ * bson/wide.h -- binary floating-point numbers of 384 bits, and functions of them: what decimal128
  * functions are computed with.
  *
  * Results are not rounded correctly, but have an error of a few of the last bits; that of functions
- * is below 2^-450 of the result.
+ * is below 2^-330 of the result.
  */
 #ifndef TANSU_BSON_WIDE_H
 #define TANSU_BSON_WIDE_H
 
 #include "bson/decimal.h"
 
-#define WIDE_LIMBS 16
+#define WIDE_LIMBS 12
 #define WIDE_BITS (32 * WIDE_LIMBS)
 
-/* limbs / 2^512 * 2^exponent; the highest bit is set, unless it is zero: then all limbs are. A
+/* limbs / 2^384 * 2^exponent; the highest bit is set, unless it is zero: then all limbs are. A
  * result may be one of the operands. */
 typedef struct wide {
     uint32_t limbs[WIDE_LIMBS]; /* the lowest first */
@@ -30,7 +30,7 @@ void wide_from_double(double value, wide *result); /* a finite one */
 void wide_from_decimal(const decimal *value, wide *result);
 double wide_to_double(const wide *a);
 
-/* wide_to_decimal -- the nearest decimal, half to even. What is within 2^-200 of the unit of the
+/* wide_to_decimal -- the nearest decimal, half to even. What is within 2^-190 of the unit of the
  * last digit from an exact result or a tie counts as that. An exact result has an exponent as near
  * to `exponent` as it can. */
 void wide_to_decimal(const wide *a, int32_t exponent, decimal *result);

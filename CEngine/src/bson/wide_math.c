@@ -6,12 +6,12 @@
 
 #include <math.h>
 
-static const uint32_t pi_limbs[WIDE_LIMBS] = {
-    0x6D51C246, 0x4FE1356D, 0xF25F1437, 0x302B0A6D, 0xCD3A431B, 0xEF9519B3, 0x8E3404DD, 0x514A0879,
-    0x3B139B22, 0x020BBEA6, 0x8A67CC74, 0x29024E08, 0x80DC1CD1, 0xC4C6628B, 0x2168C234, 0xC90FDAA2};
-static const uint32_t ln2_limbs[WIDE_LIMBS] = {
-    0x1169B825, 0x27573B29, 0xC1382144, 0xED2EAE35, 0x4AFA1B10, 0x559552FB, 0x6DEBAC98, 0xE7B87620,
-    0x8BAAFA2B, 0x8A0D175B, 0x7298B62D, 0x40F34326, 0x03F2F6AF, 0xC9E3B398, 0xD1CF79AB, 0xB17217F7};
+static const uint32_t pi_limbs[WIDE_LIMBS] = {0xCD3A431B, 0xEF9519B3, 0x8E3404DD, 0x514A0879,
+                                              0x3B139B22, 0x020BBEA6, 0x8A67CC74, 0x29024E08,
+                                              0x80DC1CD1, 0xC4C6628B, 0x2168C234, 0xC90FDAA2};
+static const uint32_t ln2_limbs[WIDE_LIMBS] = {0x4AFA1B10, 0x559552FB, 0x6DEBAC98, 0xE7B87620,
+                                               0x8BAAFA2B, 0x8A0D175B, 0x7298B62D, 0x40F34326,
+                                               0x03F2F6AF, 0xC9E3B398, 0xD1CF79AB, 0xB17217F7};
 
 void wide_pi(wide *result) {
     wide_set(pi_limbs, 2, result);
@@ -27,7 +27,7 @@ static void ln2_times(int32_t factor, wide *result) {
 
 void wide_exp(const wide *a, wide *result) {
     /* e^a is 2^n * (e^(r / 256))^256, where |r| is at most ln(2) / 2. */
-    enum { HALVINGS = 8, TERMS = 44 };
+    enum { HALVINGS = 8, TERMS = 32 };
     wide one, r, sum;
     int32_t n = (int32_t)lrint(wide_to_double(a) * 1.4426950408889634);
     wide_from_int(1, &one);
@@ -73,7 +73,7 @@ void wide_ln(const wide *a, wide *result) {
 }
 
 void wide_sin_cos(const wide *a, wide *sine, wide *cosine) {
-    enum { TERMS = 100 };
+    enum { TERMS = 80 };
     wide one, square, s, c, argument = *a;
     wide_from_int(1, &one);
     wide_multiply(a, a, &square);
@@ -129,7 +129,7 @@ void wide_atan(const wide *a, wide *result) {
         wide_add(&root, &one, &root);
         wide_divide(&x, &root, &x);
     }
-    odd_series(&x, true, 42, &x);
+    odd_series(&x, true, 32, &x);
     x.exponent += HALVINGS;
     if (inverse)
         wide_subtract(&half_pi, &x, &x);
@@ -138,7 +138,7 @@ void wide_atan(const wide *a, wide *result) {
 }
 
 void wide_sinh(const wide *a, wide *result) {
-    enum { TERMS = 100 };
+    enum { TERMS = 84 };
     wide one, square, sum, inverse;
     wide_from_int(1, &one);
     if (a->exponent > 0) {
@@ -161,7 +161,7 @@ void wide_sinh(const wide *a, wide *result) {
 void wide_atanh(const wide *a, wide *result) {
     wide one, above, below;
     if (a->exponent < -3) {
-        odd_series(a, false, 66, result);
+        odd_series(a, false, 50, result);
         return;
     }
     wide_from_int(1, &one);

@@ -9,7 +9,7 @@
 
 /*
  * A fixed-point number: the highest two limbs are its whole part. A decimal of 34 + 6111 digits
- * needs 20414 bits before the point, and pi as many behind it, and 512 more for the result.
+ * needs 20414 bits before the point, and pi as many behind it, and 576 more for the result.
  */
 #define LIMBS_MAX 680
 #define CHUNK 1000000000u /* digits are taken in by nines */
@@ -19,17 +19,16 @@ typedef struct fixed {
     uint32_t count;
 } fixed;
 
-/* fixed_divide -- by a small number; false when nothing is left. */
-static bool fixed_divide(fixed *f, uint32_t divisor) {
+/* divide_limbs -- limbs by a small number, into `quotient`; those from `used` on are zero, and stay
+ * so. */
+static void divide_limbs(const uint32_t *limbs, uint32_t used, uint32_t divisor,
+                         uint32_t *quotient) {
     uint64_t rest = 0;
-    uint32_t any = 0;
-    for (uint32_t i = f->count; i-- > 0;) {
-        rest = rest << 32 | f->limbs[i];
-        f->limbs[i] = (uint32_t)(rest / divisor);
+    for (uint32_t i = used; i-- > 0;) {
+        rest = rest << 32 | limbs[i];
+        quotient[i] = (uint32_t)(rest / divisor);
         rest %= divisor;
-        any |= f->limbs[i];
     }
-    return any != 0;
 }
 
 /* fixed_add -- adds `other`, or subtracts it. */
@@ -53,15 +52,17 @@ static int fixed_compare(const fixed *a, const fixed *b) {
 
 /* add_arctangent -- adds factor * atan(1 / n) to a sum, or subtracts it. */
 static void add_arctangent(fixed *sum, uint32_t factor, uint32_t n, bool subtract) {
-    fixed power = {.count = sum->count}, term;
-    power.limbs[sum->count - 2] = factor;
-    fixed_divide(&power, n);
-    bool more = true;
-    for (uint32_t i = 1; more; i += 2) {
-        term = power;
-        fixed_divide(&term, i);
+    fixed power = {.count = sum->count}, term = {.count = sum->count};
+    uint32_t used = sum->count - 1;
+    power.limbs[used - 1] = factor;
+    divide_limbs(power.limbs, used, n, power.limbs);
+    for (uint32_t i = 1; used > 0; i += 2) {
+        divide_limbs(power.limbs, used, i, term.limbs);
         fixed_add(sum, &term, subtract != (i % 4 == 3));
-        more = fixed_divide(&power, n * n);
+        divide_limbs(power.limbs, used, n * n, power.limbs);
+        /* What has become zero is so in the next term, too. */
+        while (used > 0 && power.limbs[used - 1] == 0)
+            term.limbs[--used] = 0;
     }
 }
 
@@ -95,7 +96,7 @@ static void take_off(fixed *f, const fixed *two_pi) {
         fixed_add(f, two_pi, true);
 }
 
-/* reduce_huge -- the rest of a magnitude below 2 pi. */
+/* reduce_huge -- the rest, below 2 pi, of the magnitude of a decimal that has no fraction. */
 static void reduce_huge(const decimal *a, wide *result) {
     uint8_t digits[40 + 9];
     int32_t count = (int32_t)decimal_digits(a->coefficient, digits);
@@ -114,7 +115,7 @@ static void reduce_huge(const decimal *a, wide *result) {
     }
     /* The highest limbs, as a wide number. */
     wide part, sum = {.exponent = 0};
-    for (uint32_t i = f.count; i-- > 0 && i + 20 > f.count;) {
+    for (uint32_t i = f.count; i-- > 0 && i + 18 > f.count;) {
         wide_from_int(f.limbs[i], &part);
         part.exponent -= wide_is_zero(&part) ? 0 : 32 * (int32_t)(f.count - 2 - i);
         wide_add(&sum, &part, &sum);
@@ -125,7 +126,7 @@ static void reduce_huge(const decimal *a, wide *result) {
 uint32_t wide_reduce(const decimal *a, wide *result) {
     wide half_pi, rest, times;
     wide_from_decimal(a, &rest);
-    if (rest.exponent > 116) {
+    if (rest.exponent > 64 && a->exponent >= 0) {
         reduce_huge(a, &rest);
         rest.negative = a->negative;
     }

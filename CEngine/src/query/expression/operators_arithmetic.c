@@ -468,6 +468,9 @@ static tansu_status exponential(evaluation *ev, const expression *e, doc_value *
     if (width != WIDTH_DECIMAL)
         return result_double(ev, exp(number_to_double(&value)), result);
     decimal_read(&d, value.data);
+    status = evaluation_step(ev, DECIMAL_FUNCTION_STEPS);
+    if (status != TANSU_OK)
+        return status;
     decimal_exp(&d, &d);
     return result_decimal(ev, &d, result);
 }
@@ -490,6 +493,9 @@ static tansu_status square_root(evaluation *ev, const expression *e, doc_value *
         return evaluation_error(ev, e, "Takes numbers from 0, not negative ones");
     if (width != WIDTH_DECIMAL)
         return result_double(ev, sqrt(number_to_double(&value)), result);
+    status = evaluation_step(ev, DECIMAL_FUNCTION_STEPS);
+    if (status != TANSU_OK)
+        return status;
     decimal_sqrt(&d, &d);
     return result_decimal(ev, &d, result);
 }
@@ -511,6 +517,9 @@ static tansu_status logarithm(evaluation *ev, const expression *e, doc_value *re
     if (width == WIDTH_DECIMAL) {
         decimal_read(&d, value.data);
         if (above_zero(&d)) {
+            status = evaluation_step(ev, DECIMAL_FUNCTION_STEPS);
+            if (status != TANSU_OK)
+                return status;
             if (natural)
                 decimal_ln(&d, &d);
             else
@@ -542,6 +551,9 @@ static tansu_status log_base(evaluation *ev, const expression *e, doc_value *res
         decimal_subtract(&y, &one, &one);
         if (above_zero(&x) && above_zero(&y) &&
             (one.kind != DECIMAL_FINITE || !u128_is_zero(one.coefficient))) {
+            status = evaluation_step(ev, DECIMAL_FUNCTION_STEPS);
+            if (status != TANSU_OK)
+                return status;
             decimal_ln(&x, &x);
             decimal_ln(&y, &y);
             decimal_quotient(&x, &y, &x);
@@ -595,6 +607,9 @@ static tansu_status power(evaluation *ev, const expression *e, doc_value *result
         return result_double(ev, pow(base, exponent), result);
     if (width < WIDTH_DOUBLE)
         return power_whole(ev, whole_number(&a), whole_number(&b), width, result);
+    status = evaluation_step(ev, DECIMAL_FUNCTION_STEPS);
+    if (status != TANSU_OK)
+        return status;
     decimal_power(&x, &y, &x);
     return result_decimal(ev, &x, result);
 }
@@ -622,6 +637,9 @@ static tansu_status sigmoid(evaluation *ev, const expression *e, doc_value *resu
     decimal_read(&d, value.data);
     d.negative = !d.negative;
     decimal_from_int64(1, &one);
+    status = evaluation_step(ev, DECIMAL_FUNCTION_STEPS);
+    if (status != TANSU_OK)
+        return status;
     decimal_exp(&d, &d);
     decimal_add(&one, &d, &d);
     decimal_quotient(&one, &d, &d);

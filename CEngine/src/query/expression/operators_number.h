@@ -7,6 +7,9 @@
 #include "query/expression/expression_internal.h"
 #include "query/util/numeric_sum.h"
 
+/* The work of a root, a logarithm or the like of a decimal, in steps. */
+#define DECIMAL_FUNCTION_STEPS 64
+
 /* result_decimal -- a decimal128. Errors: as result_int32(). */
 tansu_status result_decimal(evaluation *ev, const decimal *value, doc_value *result);
 

@@ -9,6 +9,9 @@
 
 #include <math.h>
 
+/* An angle of thousands of digits takes this many steps. */
+#define HUGE_ANGLE_STEPS 65536
+
 /* A function of doubles, and the same of decimals. */
 typedef struct number_function {
     double (*of_double)(double);
@@ -76,6 +79,9 @@ static tansu_status trigonometry(evaluation *ev, const expression *e, doc_value 
     if (width != WIDTH_DECIMAL)
         return result_double(ev, f->of_double(number_to_double(&value)), result);
     decimal_read(&d, value.data);
+    status = evaluation_step(ev, d.exponent > 34 ? HUGE_ANGLE_STEPS : DECIMAL_FUNCTION_STEPS);
+    if (status != TANSU_OK)
+        return status;
     decimal_trigonometry((enum decimal_function)e->op->variant, &d, &d);
     return result_decimal(ev, &d, result);
 }
@@ -100,6 +106,9 @@ static tansu_status arctangent2(evaluation *ev, const expression *e, doc_value *
         return result_double(ev, atan2(number_to_double(&y), number_to_double(&x)), result);
     number_to_decimal(&y, &a);
     number_to_decimal(&x, &b);
+    status = evaluation_step(ev, DECIMAL_FUNCTION_STEPS);
+    if (status != TANSU_OK)
+        return status;
     decimal_atan2(&a, &b, &a);
     return result_decimal(ev, &a, result);
 }
