@@ -57,8 +57,9 @@ void wide_ln(const wide *a, wide *result) {
         start *= 2;
         n--;
     }
-    /* Halley's method, with three times as many digits each time. */
-    wide_from_double(log(start), &guess);
+    /* Halley's method, with three times as many digits each time. The name log is a type's where the
+     * engine is one file. */
+    wide_from_double((double)logl(start), &guess);
     for (int i = 0; i < 3; i++) {
         wide_exp(&guess, &power);
         wide_subtract(&m, &power, &difference);

@@ -500,6 +500,11 @@ static tansu_status square_root(evaluation *ev, const expression *e, doc_value *
     return result_decimal(ev, &d, result);
 }
 
+/* natural_log -- log(), a name that is a type's where the engine is one file. */
+static double natural_log(double number) {
+    return (double)logl(number);
+}
+
 enum logarithm { LOGARITHM_NATURAL, LOGARITHM_10 };
 
 /* logarithm -- $ln and $log10. */
@@ -530,7 +535,7 @@ static tansu_status logarithm(evaluation *ev, const expression *e, doc_value *re
     double number = number_to_double(&value);
     if (number <= 0)
         return evaluation_error(ev, e, "Takes numbers above 0");
-    return result_double(ev, natural ? log(number) : log10(number), result);
+    return result_double(ev, natural ? natural_log(number) : log10(number), result);
 }
 
 /* log_base -- $log: [number, base]. */
@@ -565,7 +570,7 @@ static tansu_status log_base(evaluation *ev, const expression *e, doc_value *res
         return evaluation_error(ev, e, "Takes numbers above 0");
     if (of <= 0 || of == 1)
         return evaluation_error(ev, e, "Base must be above 0 and not 1");
-    return result_double(ev, log(number) / log(of), result);
+    return result_double(ev, natural_log(number) / natural_log(of), result);
 }
 
 /* power_whole -- of whole numbers, if the result is an int64; otherwise it is a double. */
