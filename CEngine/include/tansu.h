@@ -319,6 +319,12 @@ enum {
  *   does, because a deadline is checked between matches only. Any other number below 0 counts as
  *   TANSU_REGEX_STEPS.
  * - regex_free: frees what regex_compile made.
+ * - regex_groups, regex_find (after the ciphers; both or neither may be NULL, then operators that need
+ *   them are UNSUPPORTED): the number of groups that capture, and where the expression matches for
+ *   the first time from the byte `from` on, while what is before it can be looked behind at. The
+ *   result is that of regex_matches; with TANSU_REGEX_MATCH, spans[0] and spans[1] are the bytes
+ *   where the match begins and ends, and 2 more numbers for each group follow, SIZE_MAX for one that
+ *   took no part. `count` is how many pairs there are: 1 more than groups.
  * - gcm_seal, gcm_open: AES-256-GCM, for encrypted databases on Apple's systems, where CommonCrypto
  *   has all else that they need; both or neither may be NULL. The key has 32 bytes, the nonce 12, the
  *   tag 16. `out` has `size` bytes and may be the input itself. gcm_seal returns TANSU_OK or
@@ -338,6 +344,9 @@ typedef struct tansu_platform {
     tansu_status (*gcm_open)(const uint8_t *key, const uint8_t *nonce, const void *aad,
                              size_t aad_size, const uint8_t *sealed, size_t size,
                              const uint8_t *tag, uint8_t *out);
+    size_t (*regex_groups)(void *regex);
+    int (*regex_find)(void *regex, const char *text, size_t size, size_t from, size_t *spans,
+                      size_t count);
 } tansu_platform;
 
 /*

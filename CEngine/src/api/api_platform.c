@@ -28,6 +28,9 @@ tansu_status tansu_platform_set(const tansu_platform *platform, tansu_error *err
     if ((whole.gcm_seal == NULL) != (whole.gcm_open == NULL))
         return error_set(error, TANSU_E_INVALID_ARGUMENT, "platform",
                          "Set both functions for ciphers, or none");
+    if ((whole.regex_groups == NULL) != (whole.regex_find == NULL))
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "platform",
+                         "Set both functions that tell where regular expressions match, or none");
     tansu_status status = regex_platform_set(&whole, error);
     if (status == TANSU_OK || status == TANSU_E_UNSUPPORTED)
         crypt_platform_set(&whole);

@@ -79,6 +79,32 @@ static void release(void *regex) {
     alive--;
 }
 
+/* The text has no groups; but a pattern of "?" says that it has two, and where they are: one is
+ * nowhere, and the other beyond the text. */
+static size_t groups(void *regex) {
+    const expression *e = regex;
+    return e->size == 1 && *e->text == '?' ? 2 : 0;
+}
+
+static int find(void *regex, const char *text, size_t size, size_t from, size_t *spans,
+                size_t count) {
+    const expression *e = regex;
+    if (e->fails != 0)
+        return e->fails;
+    const char *found = memmem(text + from, size - from, e->text, e->size);
+    if (found == NULL || (e->begins && found != text))
+        return TANSU_REGEX_NO_MATCH;
+    spans[0] = (size_t)(found - text);
+    spans[1] = spans[0] + e->size;
+    CHECK_INT(groups(regex) + 1, count);
+    if (count == 3) {
+        spans[2] = spans[3] = SIZE_MAX;
+        spans[4] = 0;
+        spans[5] = size + 1;
+    }
+    return TANSU_REGEX_MATCH;
+}
+
 /* What ciphers there are is not tested here (crypt/test_crypt.c). */
 static tansu_status cipher(const uint8_t *key, const uint8_t *nonce, const void *aad,
                            size_t aad_size, const uint8_t *bytes, size_t size, uint8_t *out,
@@ -91,7 +117,9 @@ static tansu_status cipher(const uint8_t *key, const uint8_t *nonce, const void 
 static const tansu_platform platform = {.struct_size = sizeof platform,
                                         .regex_compile = make,
                                         .regex_matches = matches,
-                                        .regex_free = release};
+                                        .regex_free = release,
+                                        .regex_groups = groups,
+                                        .regex_find = find};
 
 /* refuses -- whether a platform is refused as an argument. */
 static void refuses(const tansu_platform *given, const char *message) {
@@ -113,7 +141,12 @@ static void arguments_are_checked(void) {
     p = platform;
     p.regex_free = NULL;
     refuses(&p, "all three");
-    refuses(&(tansu_platform){sizeof p, make, matches, release, cipher, NULL}, "both functions");
+    p = platform;
+    p.gcm_seal = cipher;
+    refuses(&p, "both functions");
+    p = platform;
+    p.regex_find = NULL;
+    refuses(&p, "both functions");
 }
 
 #ifdef WITH_LIBPCRE2_8
@@ -159,15 +192,19 @@ static void make_database(void) {
     call_close(db);
 }
 
-/* in_another_process -- runs make_database() there. */
-static void in_another_process(void) {
+/* in_another_process -- runs a function there. */
+static void in_another_process(void (*function)(void)) {
     int state = -1;
     pid_t child = fork();
     if (child == 0) {
-        make_database();
+        function();
         _exit(check_failures() != 0);
     }
     CHECK(child > 0 && waitpid(child, &state, 0) == child && state == 0);
+}
+
+static void a_database_is_made(void) {
+    in_another_process(make_database);
 }
 
 /* is_unsupported -- whether the last error says what to do, at that context. */
@@ -282,6 +319,59 @@ static void queries_match(void) {
     CHECK_INT(0, alive);
 }
 
+/* pipeline_result -- the "r" of the only document that a pipeline makes of the text, as relaxed JSON;
+ * or the name of the status. Valid until the next call. */
+static const char *pipeline_result(tansu_db *db, const char *text, const char *operation) {
+    static char result[300];
+    snprintf(result, sizeof result,
+             "{'s':[{'$documents':[{'t':'%s'}]},{'$replaceWith':{'r':{'%s}}}]}", text, operation);
+    bson_t *stages = bson_from_text(result);
+    bson_iter_t iter;
+    tansu_document array = {NULL, 0}, doc;
+    tansu_cursor *cursor;
+    uint32_t size;
+    REQUIRE(bson_iter_init_find(&iter, stages, "s"));
+    const uint8_t *bytes;
+    bson_iter_array(&iter, &size, &bytes);
+    array = (tansu_document){bytes, size};
+    tansu_status status =
+        tansu_pipeline(db, NULL, NULL, array, TANSU_NO_DOCUMENT, &cursor, &call_error);
+    if (status == TANSU_OK) {
+        status = tansu_cursor_next(cursor, &doc, &call_error);
+        if (status == TANSU_OK) {
+            bson_t made;
+            REQUIRE(bson_init_static(&made, doc.data, doc.size));
+            char *json = bson_as_relaxed_extended_json(&made, NULL);
+            snprintf(result, sizeof result, "%s", json);
+            bson_free(json);
+        }
+        tansu_cursor_close(cursor);
+    }
+    bson_destroy(stages);
+    return status == TANSU_OK ? result : tansu_status_name(status);
+}
+
+/* Places are bytes to the functions, and code points in the result. */
+static void places_are_found(void) {
+    tansu_db *db = memory_db_open();
+    CHECK_TEXT("{ \"r\" : { \"match\" : \"b\", \"idx\" : 1, \"captures\" : [  ] } }",
+               pipeline_result(db, "\u00e9bb", "$regexFind':{'input':'$t','regex':'b'}"));
+    CHECK_TEXT("{ \"r\" : [ { \"match\" : \"b\", \"idx\" : 1, \"captures\" : [  ] }, "
+               "{ \"match\" : \"b\", \"idx\" : 2, \"captures\" : [  ] } ] }",
+               pipeline_result(db, "\u00e9bb", "$regexFindAll':{'input':'$t','regex':'b'}"));
+    CHECK_TEXT("{ \"r\" : { \"match\" : \"?\", \"idx\" : 0, \"captures\" : [ null, null ] } }",
+               pipeline_result(db, "?", "$regexFind':{'input':'$t','regex':'?'}"));
+    CHECK_TEXT("{ \"r\" : null }",
+               pipeline_result(db, "ab", "$regexFind':{'input':'$t','regex':'c'}"));
+    CHECK_TEXT("{ \"r\" : true }",
+               pipeline_result(db, "ab", "$regexMatch':{'input':'$t','regex':'b'}"));
+    CHECK_TEXT("INVALID_QUERY",
+               pipeline_result(db, "ab", "$regexFind':{'input':'$t','regex':'!steps'}"));
+    CHECK_TEXT("MEMORY", pipeline_result(db, "ab", "$regexFind':{'input':'$t','regex':'!memory'}"));
+    memory_db_close(db);
+    CHECK_INT(0, alive);
+}
+
 /* The prefix is the library's own work. */
 static void prefixes_use_an_index(void) {
     tansu_db *db = memory_db_with((const char *const[]){"{'_id':1,'a':'ab'}", "{'_id':2,'a':'ba'}",
@@ -293,6 +383,26 @@ static void prefixes_use_an_index(void) {
                                "keysExamined"));
     memory_db_close(db);
     CHECK_INT(0, alive);
+}
+
+/* find_nothing -- what a process does that has only the functions of the first programs. */
+static void find_nothing(void) {
+    tansu_platform first = platform;
+    first.struct_size = offsetof(tansu_platform, gcm_seal);
+    CHECK_OK(tansu_platform_set(&first, &call_error), &call_error);
+    tansu_db *db = memory_db_open();
+    CHECK_TEXT("UNSUPPORTED", pipeline_result(db, "ab", "$regexFind':{'input':'$t','regex':'b'}"));
+    CHECK_TEXT("$regexFind", call_error.context);
+    CHECK_TEXT("UNSUPPORTED",
+               pipeline_result(db, "b", "$regexFindAll':{'input':'$t','regex':'$t'}"));
+    CHECK_TEXT("{ \"r\" : true }",
+               pipeline_result(db, "ab", "$regexMatch':{'input':'$t','regex':'b'}"));
+    memory_db_close(db);
+    CHECK_INT(0, alive);
+}
+
+static void places_may_be_unknown(void) {
+    in_another_process(find_nothing);
 }
 
 static void failures_are_errors(void) {
@@ -335,15 +445,17 @@ static void schemas_match(void) {
 
 int main(void) {
     folder = folder_new();
-    RUN(in_another_process);
+    RUN(a_database_is_made);
     RUN(arguments_are_checked);
     RUN(queries_are_unsupported);
     RUN(values_are_kept);
     RUN(schemas_are_unsupported);
     RUN(a_database_with_a_pattern_opens);
     RUN(a_database_with_a_pattern_is_repaired);
+    RUN(places_may_be_unknown);
     RUN(they_are_set_once);
     RUN(queries_match);
+    RUN(places_are_found);
     RUN(prefixes_use_an_index);
     RUN(failures_are_errors);
     RUN(schemas_match);

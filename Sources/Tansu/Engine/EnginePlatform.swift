@@ -33,6 +33,15 @@ enum EnginePlatform {
             guard let expression else { return Int32(TANSU_REGEX_STEPS) }
             return Unmanaged<HostExpression>.fromOpaque(expression).takeUnretainedValue().matches(text(bytes, size))
         }
+        platform.regex_groups = { expression in
+            guard let expression else { return 0 }
+            return Unmanaged<HostExpression>.fromOpaque(expression).takeUnretainedValue().groups
+        }
+        platform.regex_find = { expression, bytes, size, from, spans, count in
+            guard let expression else { return Int32(TANSU_REGEX_STEPS) }
+            return Unmanaged<HostExpression>.fromOpaque(expression).takeUnretainedValue().find(
+                text(bytes, size), from: from, spans: UnsafeMutableBufferPointer(start: spans, count: 2 * count))
+        }
         platform.regex_free = { expression in
             if let expression { Unmanaged<HostExpression>.fromOpaque(expression).release() }
         }
@@ -115,15 +124,46 @@ private final class HostExpression: Sendable {
         expression = try NSRegularExpression(pattern: pattern.isEmpty ? "(?:)" : pattern, options: options)
     }
 
+    /// The number of groups that capture.
+    var groups: Int { expression.numberOfCaptureGroups }
+
     /// One of the results that tansu.h names.
     func matches(_ text: String) -> Int32 {
+        first(in: text, range: NSRange(location: 0, length: text.utf16.count), options: []).result
+    }
+
+    /// The same, and where the first match from a byte on and its groups are: the bytes at which each begins and ends,
+    /// -1 for a group that took no part.
+    func find(_ text: String, from: Int, spans: UnsafeMutableBufferPointer<Int>) -> Int32 {
+        let utf8 = text.utf8
+        let start = utf8.index(utf8.startIndex, offsetBy: from).utf16Offset(in: text)
+        let (result, match) = first(
+            in: text, range: NSRange(location: start, length: text.utf16.count - start),
+            options: [.withTransparentBounds, .withoutAnchoringBounds])
+        guard let match else { return result }
+        func byte(_ offset: Int) -> Int {
+            utf8.distance(from: utf8.startIndex, to: String.Index(utf16Offset: offset, in: text))
+        }
+        for group in 0..<spans.count / 2 {
+            let range = match.range(at: group)
+            let isThere = range.location != NSNotFound
+            spans[2 * group] = isThere ? byte(range.location) : -1
+            spans[2 * group + 1] = isThere ? byte(range.location + range.length) : -1
+        }
+        return result
+    }
+
+    private func first(
+        in text: String, range: NSRange, options: NSRegularExpression.MatchingOptions
+    ) -> (result: Int32, match: NSTextCheckingResult?) {
         var result = Int32(TANSU_REGEX_NO_MATCH)
+        var found: NSTextCheckingResult?
         var reports = 0
-        expression.enumerateMatches(
-            in: text, options: [.reportProgress], range: NSRange(location: 0, length: text.utf16.count)
-        ) { match, flags, stop in
+        expression.enumerateMatches(in: text, options: options.union(.reportProgress), range: range) {
+            match, flags, stop in
             reports += 1
             if match != nil {
+                found = match
                 result = Int32(TANSU_REGEX_MATCH)
             } else if flags.contains(.internalError) || reports > Self.mostReports {
                 result = Int32(TANSU_REGEX_STEPS)
@@ -132,7 +172,7 @@ private final class HostExpression: Sendable {
             }
             stop.pointee = true
         }
-        return result
+        return (result, found)
     }
 }
 #else

@@ -15,6 +15,8 @@ enum { PLATFORM_NONE, PLATFORM_COPYING, PLATFORM_SET };
 static atomic_int platform_state;
 static tansu_platform platform;
 
+_Static_assert(sizeof(regex_span) == 2 * sizeof(size_t), "spans are pairs of numbers");
+
 tansu_status regex_platform_set(const tansu_platform *given, tansu_error *error) {
     int none = PLATFORM_NONE;
     if (!atomic_compare_exchange_strong(&platform_state, &none, PLATFORM_COPYING))
@@ -68,28 +70,43 @@ void regex_memory_free(struct regex_memory *memory) {
     (void)memory;
 }
 
-/* They answer whether a text matches, and nothing else. */
-bool regex_code_groups(void *code, uint32_t *count) {
-    (void)code;
-    *count = 0;
-    return false;
-}
-
-enum regex_result regex_code_find(void *code, struct regex_memory **memory, const char *text,
-                                  size_t size, size_t from, regex_span *spans, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        spans[i] = (regex_span){REGEX_NOWHERE, REGEX_NOWHERE};
-    return regex_code_match(code, memory, text + from, size - from);
+/* result_of -- what a function's result stands for. */
+static enum regex_result result_of(int found) {
+    return found == 0                    ? REGEX_NO_MATCH
+           : found > 0                   ? REGEX_MATCH
+           : found == TANSU_REGEX_MEMORY ? REGEX_MEMORY
+                                         : REGEX_STEPS;
 }
 
 enum regex_result regex_code_match(void *code, struct regex_memory **memory, const char *text,
                                    size_t size) {
     (void)memory;
-    int found = platform.regex_matches(code, text, size);
-    return found == 0                    ? REGEX_NO_MATCH
-           : found > 0                   ? REGEX_MATCH
-           : found == TANSU_REGEX_MEMORY ? REGEX_MEMORY
-                                         : REGEX_STEPS;
+    return result_of(platform.regex_matches(code, text, size));
+}
+
+bool regex_code_groups(void *code, uint32_t *count) {
+    size_t groups = platform.regex_groups ? platform.regex_groups(code) : 0;
+    *count = groups < UINT16_MAX ? (uint32_t)groups : UINT16_MAX;
+    return platform.regex_groups != NULL;
+}
+
+/* is_within -- whether a span that the program gave is one of the text. */
+static bool is_within(const regex_span *span, size_t size) {
+    return span->start <= span->end && span->end <= size;
+}
+
+enum regex_result regex_code_find(void *code, struct regex_memory **memory, const char *text,
+                                  size_t size, size_t from, regex_span *spans, uint32_t count) {
+    (void)memory;
+    enum regex_result result =
+        result_of(platform.regex_find(code, text, size, from, (size_t *)spans, count));
+    if (result == REGEX_MATCH && !is_within(&spans[0], size))
+        return REGEX_NO_MATCH;
+    for (uint32_t i = 1; result == REGEX_MATCH && i < count; i++) {
+        if (!is_within(&spans[i], size))
+            spans[i] = (regex_span){REGEX_NOWHERE, REGEX_NOWHERE};
+    }
+    return result;
 }
 
 #endif
