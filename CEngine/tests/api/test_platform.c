@@ -392,7 +392,7 @@ static void find_nothing(void) {
     CHECK_OK(tansu_platform_set(&first, &call_error), &call_error);
     tansu_db *db = memory_db_open();
     CHECK_TEXT("UNSUPPORTED", pipeline_result(db, "ab", "$regexFind':{'input':'$t','regex':'b'}"));
-    CHECK_TEXT("$regexFind", call_error.context);
+    CHECK_TEXT("1.$replaceWith.$regexFind", call_error.context);
     CHECK_TEXT("UNSUPPORTED",
                pipeline_result(db, "b", "$regexFindAll':{'input':'$t','regex':'$t'}"));
     CHECK_TEXT("{ \"r\" : true }",
