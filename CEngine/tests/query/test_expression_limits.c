@@ -227,15 +227,15 @@ static void every_loop_keeps_to_its_deadline(void) {
 static void a_pipeline_keeps_to_its_deadline(void) {
     static const char *const lists[] = {"{'n':2000}", NULL};
     /* The number of steps is a constant, computed when it is compiled, or one of the document. */
+#define RANGE "{'$range':[0,%1$s]}"
     static const char *const slow[] = {
-        "{'$size':{'$map':{'input':{'$range':[0,%1$s]},'in':{'$size':{'$map':{'input':"
-        "{'$range':[0,%1$s]},'in':{'$size':{'$map':{'input':{'$range':[0,%1$s]},'in':'$$this'}}}}}}"
-        "}}}",
-        "{'$reduce':{'input':{'$range':[0,%1$s]},'initialValue':0,'in':{'$reduce':{'input':"
-        "{'$range':[0,%1$s]},'initialValue':0,'in':{'$reduce':{'input':{'$range':[0,%1$s]},"
-        "'initialValue':0,'in':'$$this'}}}}}}",
-        "{'$size':{'$filter':{'input':{'$range':[0,%1$s]},'cond':{'$eq':[0,{'$map':{'input':"
-        "{'$range':[0,%1$s]},'in':{'$setUnion':[['$$this'],{'$range':[0,%1$s]}]}}}]}}}}",
+        ("{'$size':{'$map':{'input':" RANGE ",'in':{'$size':{'$map':{'input':" RANGE
+         ",'in':{'$size':{'$map':{'input':" RANGE ",'in':'$$this'}}}}}}}}}"),
+        ("{'$reduce':{'input':" RANGE ",'initialValue':0,'in':{'$reduce':{'input':" RANGE
+         ",'initialValue':0,'in':{'$reduce':{'input':" RANGE
+         ",'initialValue':0,'in':'$$this'}}}}}}"),
+        ("{'$size':{'$filter':{'input':" RANGE ",'cond':{'$eq':[0,{'$map':{'input':" RANGE
+         ",'in':{'$setUnion':[['$$this']," RANGE "]}}}]}}}}"),
     };
     tansu_db *db = memory_db_with(lists);
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {

@@ -336,7 +336,7 @@ static tansu_status compile_zip(expression_compiler *c, const doc_value *operand
 static tansu_status zip_rows(evaluation *ev, const expression *e, doc_iter *inputs,
                              const doc_value *defaults, build *b) {
     const zip_form *form = e->extra;
-    for (uint32_t row = 0;; row++) {
+    for (;;) {
         uint32_t left = 0;
         for (uint32_t i = 0; i < form->inputs; i++) {
             if (doc_iter_next(&inputs[i]))
