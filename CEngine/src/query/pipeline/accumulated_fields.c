@@ -76,6 +76,19 @@ tansu_status accumulated_write(accumulating *c, const accumulated_fields *f, uin
     return TANSU_OK;
 }
 
+/* What the states of a group may always have, however little memory a stage is given. */
+#define STATES_LEAST ((size_t)64 * 1024)
+
+tansu_status accumulated_within(const accumulating *c, size_t used, size_t limit) {
+    const stage *s = c->s;
+    if (used <= limit || used <= STATES_LEAST)
+        return TANSU_OK;
+    return error_set(s->p->error, TANSU_E_TOO_LARGE, s->kind->name,
+                     "Values of one group exceed the memory of the stage, %zu bytes; raise "
+                     "\"$maxMemory\", or let fewer documents reach it, by $match before it",
+                     pipeline_memory(s->p));
+}
+
 void accumulated_end(const accumulated_fields *f, uint8_t *states) {
     for (uint32_t i = 0; i < f->count; i++)
         accumulation_end(&f->fields[i].accumulation, states + f->fields[i].offset);

@@ -8,9 +8,6 @@
 
 #include <string.h>
 
-/* What one group may always take. */
-#define GROUP_LEAST ((size_t)64 * 1024)
-
 typedef struct group {
     struct group *next; /* in order of arrival */
     uint64_t number;    /* of arrival */
@@ -325,23 +322,20 @@ static tansu_status next_record(stage *s, grouping *g, external_sort *from) {
     return status == TANSU_DONE ? TANSU_OK : status;
 }
 
-/* too_large -- the error for groups that exceed their memory. */
-static tansu_status too_large(stage *s) {
-    const spill_refusal refusal = {.context = s->kind->name,
-                                   .what = s->p->no_disk ? "The groups" : "One group",
-                                   .limit = pipeline_memory(s->p),
-                                   .advice = "let fewer documents reach it, by $match before it"};
-    return spill_refuse(&refusal, s->p->error);
-}
-
 /* ---- Reading ---- */
 
 /* within_memory -- whether the groups may grow; begins to spill when they may not. */
 static tansu_status within_memory(stage *s, grouping *g) {
     size_t limit = pipeline_memory(s->p);
-    if (s->p->no_disk)
-        return used_memory(g) > limit && used_memory(g) > GROUP_LEAST ? too_large(s) : TANSU_OK;
-    if (g->spill || used_memory(g) <= limit / 4 * 3)
+    if (s->p->no_disk && used_memory(g) > limit) {
+        const spill_refusal refusal = {.context = s->kind->name,
+                                       .what = "Grouping",
+                                       .limit = limit,
+                                       .advice =
+                                           "let fewer documents reach it, by $match before it"};
+        return spill_refuse(&refusal, s->p->error);
+    }
+    if (s->p->no_disk || g->spill || used_memory(g) <= limit / 4 * 3)
         return TANSU_OK;
     g->spill = stage_sort(s, limit / 8);
     return g->spill ? TANSU_OK : error_memory(s->p->error);
@@ -412,8 +406,8 @@ static tansu_status complete(stage *s, grouping *g, group *to, const tansu_buffe
     while (status == TANSU_OK && g->has_record && g->record.key_size == order->size &&
            memcmp(g->record.key, order->data, order->size) == 0) {
         status = add_spilled(g, to);
-        if (status == TANSU_OK && g->c.used - before > limit && g->c.used - before > GROUP_LEAST)
-            status = too_large(s);
+        if (status == TANSU_OK)
+            status = accumulated_within(&g->c, g->c.used - before, limit);
         if (status == TANSU_OK)
             status = next_record(s, g, g->spill);
         if (status == TANSU_OK)

@@ -56,6 +56,10 @@ tansu_status accumulated_add(accumulating *c, const accumulated_fields *f, uint8
 tansu_status accumulated_write(accumulating *c, const accumulated_fields *f, uint8_t *states,
                                writer *w);
 
+/* accumulated_within -- TOO_LARGE if the states that cannot spill, of one group or one bucket, have
+ * more than `limit` bytes, and more than any may have. */
+tansu_status accumulated_within(const accumulating *c, size_t used, size_t limit);
+
 /* accumulated_end -- frees what the states have. */
 void accumulated_end(const accumulated_fields *f, uint8_t *states);
 

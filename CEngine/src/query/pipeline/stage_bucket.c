@@ -185,13 +185,8 @@ static tansu_status add_document(stage *s, bucket_state *state, const doc_value 
     }
     if (status == TANSU_OK)
         status = accumulated_add(&state->c, &state->fields, states, doc);
-    if (status != TANSU_OK || state->c.used <= pipeline_memory(s->p))
-        return status;
-    const spill_refusal refusal = {.context = s->kind->name,
-                                   .what = "The buckets",
-                                   .limit = pipeline_memory(s->p),
-                                   .advice = "let fewer documents reach it, by $match before it"};
-    return spill_refuse(&refusal, s->p->error);
+    return status == TANSU_OK ? accumulated_within(&state->c, state->c.used, pipeline_memory(s->p))
+                              : status;
 }
 
 /* read_all -- the documents of the stage before. */

@@ -160,13 +160,8 @@ static tansu_status take(stage *s, bucket_auto_state *state) {
     evaluation_document(&s->p->ev, doc.data, doc.size);
     if (status == TANSU_OK)
         status = accumulated_add(&state->c, &state->fields, state->states, &doc);
-    if (status == TANSU_OK && state->c.used > pipeline_memory(s->p)) {
-        const spill_refusal refusal = {.context = s->kind->name,
-                                       .what = "A bucket",
-                                       .limit = pipeline_memory(s->p),
-                                       .advice = "make more buckets"};
-        return spill_refuse(&refusal, s->p->error);
-    }
+    if (status == TANSU_OK)
+        status = accumulated_within(&state->c, state->c.used, pipeline_memory(s->p));
     return status == TANSU_OK ? next_record(s, state) : status;
 }
 
