@@ -660,12 +660,53 @@ static void elements_are_sorted_by_together(void) {
     call_close(db);
 }
 
+/* The manual of MongoDB groups the numbers 0 to 99 in five buckets by these series. */
+static void granularities_are_those_of_the_manual(void) {
+    static const struct {
+        const char *granularity, *expected;
+    } cases[] = {
+        {"R20", "0-20:20 20-40:20 40-63:23 63-90:27 90-100:10"},
+        {"E24", "0-20:20 20-43:23 43-68:25 68-91:23 91-100:9"},
+        {"1-2-5", "0-20:20 20-50:30 50-100:50"},
+        {"POWERSOF2", "0-32:32 32-64:32 64-128:36"},
+    };
+    tansu_db *db = call_open(NULL);
+    for (int i = 0; i < 100; i++) {
+        char doc[32];
+        snprintf(doc, sizeof doc, "{'_id':%d}", i);
+        REQUIRE(call_save(db, NULL, "c", TANSU_INSERT, doc) == TANSU_OK);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tansu_buffer answer = TANSU_BUFFER_INIT;
+        text pipeline = {.size = 0}, found = {.size = 0};
+        put(&pipeline, "[{'$bucketAuto':{'groupBy':'$_id','buckets':5,'granularity':'%s'}}]",
+            cases[i].granularity);
+        CHECK_OK(run(db, pipeline.bytes, "{}", &answer), &last_error);
+        for (size_t at = 0; at < answer.size; at += load_u32(answer.data + at)) {
+            bson_t doc;
+            bson_iter_t iter, min, max, count;
+            REQUIRE(bson_init_static(&doc, answer.data + at, load_u32(answer.data + at)));
+            REQUIRE(bson_iter_init(&iter, &doc) &&
+                    bson_iter_find_descendant(&iter, "_id.min", &min));
+            REQUIRE(bson_iter_init(&iter, &doc) &&
+                    bson_iter_find_descendant(&iter, "_id.max", &max));
+            REQUIRE(bson_iter_init_find(&count, &doc, "count"));
+            put(&found, "%s%" PRId64 "-%" PRId64 ":%" PRId64, at == 0 ? "" : " ",
+                bson_iter_as_int64(&min), bson_iter_as_int64(&max), bson_iter_as_int64(&count));
+        }
+        CHECK_TEXT(cases[i].expected, found.bytes);
+        tansu_buffer_free(&answer);
+    }
+    call_close(db);
+}
+
 int main(void) {
     RUN(stages_answer_as_computed_here);
     RUN(every_failing_file_call_is_reported);
     RUN(every_failing_allocation_is_reported);
     RUN(limits_are_refused);
     RUN(elements_are_sorted_by_together);
+    RUN(granularities_are_those_of_the_manual);
     check_note("%" PRIu64 " answers compared, %" PRIu64 " of which used files", compared, spilled);
     return check_finish();
 }

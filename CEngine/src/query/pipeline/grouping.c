@@ -36,6 +36,7 @@ enum grouping_phase { PHASE_READ, PHASE_GROUPS, PHASE_SORTED };
 struct grouping {
     value_reader *parts; /* of the group key */
     const char **names;  /* NULL: the key is the first part itself */
+    doc_value *values;   /* of the parts, for the document at hand */
     uint32_t part_count;
     accumulated_fields fields;
 
@@ -74,9 +75,10 @@ static tansu_status compile_key(stage *s, grouping *g, const doc_value *id) {
         for (doc_iter_value(&iter, id); doc_iter_next(&iter);)
             count++;
         g->names = stage_alloc(s, count * sizeof *g->names);
+        g->values = stage_alloc(s, count * sizeof *g->values);
     }
     g->parts = stage_alloc(s, (count + 1) * sizeof *g->parts);
-    if (!g->parts || (document && !g->names))
+    if (!g->parts || (document && (!g->names || !g->values)))
         return TANSU_E_MEMORY;
     if (!document)
         return compile_part(s, g, id);
@@ -114,43 +116,48 @@ tansu_status grouping_compile(stage *s, const doc_value *spec, grouping **result
 
 /* ---- The key of a document ---- */
 
-/* evaluate_parts -- the key of several parts, and `_id` as a document. */
-static tansu_status evaluate_parts(stage *s, grouping *g, const doc_value *doc, group_key *key,
-                                   doc_value *id) {
+/* evaluate_parts -- the values of several parts, and their key. */
+static tansu_status evaluate_parts(stage *s, grouping *g, const doc_value *doc, group_key *key) {
     evaluation *ev = &s->p->ev;
-    writer w = {.out = &g->id};
-    g->id.size = 0;
     g->key.size = 0;
-    size_t start = writer_begin(&w);
     for (uint32_t i = 0; i < g->part_count; i++) {
-        doc_value value;
+        doc_value *value = &g->values[i];
         group_key part;
-        tansu_status status = value_read(ev, &g->parts[i], doc, &value);
+        tansu_status status = value_read(ev, &g->parts[i], doc, value);
         if (status != TANSU_OK)
             return status;
         /* As in MongoDB, a single field is null where others are left out. */
-        if (value.type == DOC_MISSING && g->part_count == 1)
-            value.type = DOC_NULL;
-        if (value.type != DOC_MISSING)
-            writer_value(&w, g->names[i], &value);
-        if (!group_key_of(ev, &value, &g->part, &part) || !group_key_append(&g->key, &part))
+        if (value->type == DOC_MISSING && g->part_count == 1)
+            value->type = DOC_NULL;
+        if (!group_key_of(ev, value, &g->part, &part) || !group_key_append(&g->key, &part))
             return error_memory(s->p->error);
     }
-    writer_end(&w, start);
-    if (w.failed)
-        return error_memory(s->p->error);
-    *id = (doc_value){g->id.data, (uint32_t)g->id.size, DOC_DOCUMENT};
     key->tag = DOC_DOCUMENT;
     key->bytes = g->key.data;
     key->size = (uint32_t)g->key.size;
     return TANSU_OK;
 }
 
-/* evaluate_key -- the key of the document that is set, and its `_id`. */
+/* make_id -- `_id` as a document of the values of the parts. */
+static tansu_status make_id(stage *s, grouping *g, doc_value *id) {
+    writer w = {.out = &g->id};
+    g->id.size = 0;
+    size_t start = writer_begin(&w);
+    for (uint32_t i = 0; i < g->part_count; i++) {
+        if (g->values[i].type != DOC_MISSING)
+            writer_value(&w, g->names[i], &g->values[i]);
+    }
+    writer_end(&w, start);
+    *id = (doc_value){g->id.data, (uint32_t)g->id.size, DOC_DOCUMENT};
+    return w.failed ? error_memory(s->p->error) : TANSU_OK;
+}
+
+/* evaluate_key -- the key of the document that is set, and its `_id`, unless make_id() makes that.
+ */
 static tansu_status evaluate_key(stage *s, grouping *g, const doc_value *doc, group_key *key,
                                  doc_value *id) {
     if (g->names)
-        return evaluate_parts(s, g, doc, key, id);
+        return evaluate_parts(s, g, doc, key);
     tansu_status status = value_read(&s->p->ev, &g->parts[0], doc, id);
     if (status != TANSU_OK)
         return status;
@@ -207,7 +214,7 @@ static tansu_status new_group(stage *s, grouping *g, const group_key *key, const
     *at = (group){.key_size = key->size, .tag = key->tag, .id = {bytes, id->size, id->type}};
     /* The bytes of the key are mostly in those of the value. */
     uintptr_t offset = (uintptr_t)key->bytes - (uintptr_t)id->data;
-    if (offset <= id->size)
+    if (offset <= id->size && key->size <= id->size - offset)
         at->key = bytes + offset;
     else
         at->key = arena_copy(&g->memory, key->bytes, key->size);
@@ -344,13 +351,18 @@ static tansu_status within_memory(stage *s, grouping *g) {
 /* add_document -- adds the document that is set to its group. */
 static tansu_status add_document(stage *s, grouping *g, const doc_value *doc) {
     group_key key;
-    doc_value id;
+    doc_value id = {NULL, 0, DOC_MISSING};
     tansu_status status = evaluate_key(s, g, doc, &key, &id);
     if (status != TANSU_OK)
         return status;
     g->arrived++;
     uint64_t hash = group_hash((uint64_t)(uintptr_t)g, key.tag, key.bytes, key.size);
     group *to = g->slot_count != 0 ? find_slot(g, &key, hash)->group : NULL;
+    if (!to && g->names) {
+        status = make_id(s, g, &id);
+        if (status != TANSU_OK)
+            return status;
+    }
     bool full = g->spill && used_memory(g) > pipeline_memory(s->p) / 8 * 7;
     if ((!to && g->spill) || (to && (to->spilled || full))) {
         if (to)
