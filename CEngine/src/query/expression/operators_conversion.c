@@ -6,14 +6,12 @@
 #include "query/expression/expression_internal.h"
 #include "query/expression/number_text.h"
 
-#include "bson/decimal.h"
 #include "bson/decimal_text.h"
 #include "bson/number.h"
 #include "bson/object_id.h"
 #include "util/hex.h"
 #include "util/utf8.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- Types ---- */
