@@ -1,5 +1,6 @@
 /*
- * test_expression_limits.c -- depth, memory and time end every evaluation of an expression.
+ * test_expression_limits.c -- depth, memory and time end every evaluation of an expression, and large
+ * arrays do not need more of them than others.
  */
 #include "support/calls/evaluate_expression.h"
 #include "support/calls/query_calls.h"
@@ -224,6 +225,42 @@ static void every_loop_keeps_to_its_deadline(void) {
     bson_destroy(doc);
 }
 
+/* The arrays of the document are read by position in any order, from where the last one was. */
+static void elements_are_read_by_position(void) {
+    enum { COUNT = 30000 };
+    static const expression_setting usual;
+    static const char *const same[] = {
+        "{'$eq':['$a',{'$map':{'input':{'$range':[0,{'$size':'$a'}]},"
+        "'in':{'$arrayElemAt':['$a','$$this']}}}]}",
+        "{'$eq':['$b',{'$map':{'input':{'$range':[-1,-101,-1]},"
+        "'in':{'$arrayElemAt':[{'$reverseArray':'$b'},'$$this']}}}]}",
+        "{'$eq':['$b',{'$reverseArray':{'$map':{'input':{'$range':[99,-1,-1]},"
+        "'in':{'$arrayElemAt':['$b','$$this']}}}}]}",
+        "{'$eq':[[0,50,0,null,49],[{'$arrayElemAt':['$b',-1]},{'$arrayElemAt':['$b',0]},"
+        "{'$arrayElemAt':['$b',99]},{'$arrayElemAt':['$b',100]},{'$arrayElemAt':['$b',1]}]]}",
+        "{'$eq':[[30000,100,100],[{'$size':'$a'},{'$size':'$b'},{'$size':'$b'}]]}",
+    };
+    bson_t *doc = list_of(COUNT), *few = list_of(100);
+    bson_iter_t iter;
+    REQUIRE(bson_iter_init_find(&iter, few, "a") && bson_append_iter(doc, "b", 1, &iter));
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        char text[400];
+        tansu_error error;
+        tansu_buffer value = TANSU_BUFFER_INIT;
+        snprintf(text, sizeof text, "{'e':%s}", same[i]);
+        bson_t *holder = bson_from_text(text), made;
+        doc_value e = value_in_bson(holder, "e");
+        bool ok = CHECK_OK(evaluate_expression(&e, doc, &usual, &value, &error), &error);
+        if (!ok || !CHECK(bson_init_static(&made, value.data, value.size) &&
+                          bson_iter_init_find(&iter, &made, "v") && bson_iter_bool(&iter)))
+            check_note("%s", same[i]);
+        tansu_buffer_free(&value);
+        bson_destroy(holder);
+    }
+    bson_destroy(doc);
+    bson_destroy(few);
+}
+
 static void a_pipeline_keeps_to_its_deadline(void) {
     static const char *const lists[] = {"{'n':2000}", NULL};
     /* The number of steps is a constant, computed when it is compiled, or one of the document. */
@@ -253,6 +290,7 @@ int main(void) {
     RUN(values_keep_to_their_memory);
     RUN(the_memory_of_an_element_is_freed);
     RUN(every_loop_keeps_to_its_deadline);
+    RUN(elements_are_read_by_position);
     RUN(a_pipeline_keeps_to_its_deadline);
     return check_finish();
 }

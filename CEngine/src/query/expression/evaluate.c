@@ -67,6 +67,7 @@ void evaluation_document(evaluation *ev, const uint8_t *doc, size_t size) {
     /* Those of an evaluation that failed. */
     while (ev->open_buffers)
         give_back(ev, ev->open_buffers);
+    ev->cursor.array = NULL;
     doc_value value = {doc, (uint32_t)size, doc ? DOC_DOCUMENT : DOC_MISSING};
     ev->variables[VARIABLE_ROOT] = ev->variables[VARIABLE_CURRENT] = value;
 }

@@ -44,6 +44,14 @@ typedef struct build_buffer {
     tansu_buffer bytes;
 } build_buffer;
 
+/* Where an array of the document was read by position last: in a loop the next position is near. */
+typedef struct array_cursor {
+    const uint8_t *array; /* its bytes; NULL: none */
+    doc_iter iter;
+    int64_t at;    /* the position of iter.value; -1: before the first */
+    int64_t count; /* of elements; -1: not known */
+} array_cursor;
+
 /*
  * What expressions are evaluated with, for one document after the other. Zeroed, and then
  * evaluation_init(), it is ready; evaluation_free() frees it. One thread uses it at a time.
@@ -62,6 +70,7 @@ typedef struct evaluation {
     build_buffer *free_buffers;
     build_buffer *open_buffers; /* the last one that was begun is first */
     tansu_buffer collated[2];
+    array_cursor cursor;
 } evaluation;
 
 /* evaluation_init -- sets the variables that all expressions have: no document, and the time. */

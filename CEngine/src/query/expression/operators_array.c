@@ -46,6 +46,50 @@ static tansu_status int32_argument(evaluation *ev, const expression *e, uint32_t
     return status == TANSU_OK ? as_int32(ev, e, what, &value, result) : status;
 }
 
+/* cursor_of -- the cursor at an array, or before its first element. Those of arrays that are no part
+ * of the document, whose memory may be another value's soon, are `own`. */
+static array_cursor *cursor_of(evaluation *ev, const doc_value *array, array_cursor *own) {
+    const doc_value *root = &ev->variables[VARIABLE_ROOT];
+    bool stays = root->type == DOC_DOCUMENT && (uintptr_t)array->data >= (uintptr_t)root->data &&
+                 (uintptr_t)array->data < (uintptr_t)root->data + root->size;
+    array_cursor *cursor = stays ? &ev->cursor : own;
+    if (!stays || cursor->array != array->data) {
+        *cursor = (array_cursor){.array = array->data, .at = -1, .count = -1};
+        doc_iter_value(&cursor->iter, array);
+    }
+    return cursor;
+}
+
+/* count_elements -- of an array. */
+static tansu_status count_elements(evaluation *ev, const doc_value *array, int64_t *count) {
+    array_cursor own, *cursor = cursor_of(ev, array, &own);
+    uint32_t counted;
+    tansu_status status = TANSU_OK;
+    if (cursor->count < 0) {
+        doc_array_size(array, &counted);
+        cursor->count = counted;
+        status = evaluation_step(ev, 1 + array->size / 64);
+    }
+    *count = cursor->count;
+    return status;
+}
+
+/* element_at -- the element at a position; missing if there is none. */
+static tansu_status element_at(evaluation *ev, const doc_value *array, int64_t at,
+                               doc_value *result) {
+    array_cursor own, *cursor = cursor_of(ev, array, &own);
+    const uint8_t *from = cursor->iter.next;
+    if (at < cursor->at || at < 0) {
+        cursor->at = -1;
+        doc_iter_value(&cursor->iter, array);
+        from = cursor->iter.next;
+    }
+    while (cursor->at < at && doc_iter_next(&cursor->iter))
+        cursor->at++;
+    *result = cursor->at == at ? cursor->iter.value : (doc_value){NULL, 0, DOC_MISSING};
+    return evaluation_step(ev, 1 + (uint64_t)(cursor->iter.next - from) / 64);
+}
+
 /* ---- Elements ---- */
 
 static tansu_status is_array(evaluation *ev, const expression *e, doc_value *result) {
@@ -56,19 +100,20 @@ static tansu_status is_array(evaluation *ev, const expression *e, doc_value *res
 
 static tansu_status array_size(evaluation *ev, const expression *e, doc_value *result) {
     doc_value array;
-    uint32_t count;
-    tansu_status status = array_only(ev, e, 0, &array);
+    int64_t count;
+    tansu_status status = argument(ev, e, 0, &array);
     if (status != TANSU_OK)
         return status;
-    doc_array_size(&array, &count);
-    return result_int32(ev, (int32_t)count, result);
+    if (array.type != DOC_ARRAY)
+        return evaluation_error(ev, e, "Takes an array, not %s", type_name(&array));
+    status = count_elements(ev, &array, &count);
+    return status == TANSU_OK ? result_int32(ev, (int32_t)count, result) : status;
 }
 
 static tansu_status array_element(evaluation *ev, const expression *e, doc_value *result) {
     doc_value array, position;
     int32_t index;
-    uint32_t count;
-    doc_iter iter;
+    int64_t count = 0;
     tansu_status status = argument(ev, e, 0, &array);
     if (status == TANSU_OK)
         status = argument(ev, e, 1, &position);
@@ -79,21 +124,12 @@ static tansu_status array_element(evaluation *ev, const expression *e, doc_value
     if (array.type != DOC_ARRAY)
         return evaluation_error(ev, e, "Takes an array, not %s", type_name(&array));
     status = as_int32(ev, e, "Position", &position, &index);
-    if (status == TANSU_OK)
-        status = evaluation_step(ev, 1 + array.size / 64);
+    if (status == TANSU_OK && index < 0)
+        status = count_elements(ev, &array, &count);
     if (status != TANSU_OK)
         return status;
-    int64_t at = index;
-    if (at < 0) {
-        doc_array_size(&array, &count);
-        at += count;
-    }
-    result_missing(result);
-    for (doc_iter_value(&iter, &array); at >= 0 && doc_iter_next(&iter); at--) {
-        if (at == 0)
-            *result = iter.value;
-    }
-    return TANSU_OK;
+    return index + count < 0 ? result_missing(result)
+                             : element_at(ev, &array, index + count, result);
 }
 
 /* find_element -- the position of a value from one position to before another; -1 if it is not

@@ -151,7 +151,7 @@ enum { REDUCE_INPUT, REDUCE_INITIAL, REDUCE_IN };
  * at most for that in one $reduce. An expression whose values grow with each element, such as
  * $concatArrays, needs time by the square of their number; it fails when it has copied so much. */
 #define REDUCE_GARBAGE ((size_t)64 * 1024)
-#define REDUCE_COPIES ((uint64_t)4 * 1024 * 1024 * 1024)
+#define REDUCE_COPIES ((uint64_t)1024 * 1024 * 1024)
 
 /* compile_reduce -- {"input": …, "initialValue": …, "in": …}; e->slot is that of "this", the next
  * one that of "value". */
