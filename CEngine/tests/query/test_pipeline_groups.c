@@ -640,6 +640,12 @@ static void limits_are_refused(void) {
     REQUIRE(CHECK_OK(call_save(db, NULL, "c", TANSU_INSERT, "{'_id':-1,'a':[1],'b':[1]}"),
                      &call_error));
     fails(db, TANSU_E_INVALID_QUERY, "[{'$unset':'z'},{'$sort':{'a':1,'b':1}}]", "{}");
+    text paths = {.size = 0};
+    put(&paths, "[{'$sort':{'x0':1");
+    for (int i = 1; i < 33; i++)
+        put(&paths, ",'x%d':1", i);
+    put(&paths, "}}]");
+    fails(db, TANSU_E_INVALID_QUERY, paths.bytes, "{}");
     call_close(db);
     folder_end(folder);
 }

@@ -70,15 +70,15 @@ static tansu_status count_result(accumulating *c, const accumulation *a, void *s
     return put_number(c, &n, result);
 }
 
-static const accumulator_kind accumulate_sum = {
+static const accumulation_kind accumulate_sum = {
     .name = "$sum", .size = sizeof(numeric_sum), .add = sum_add, .result = sum_result};
-static const accumulator_kind accumulate_avg = {
+static const accumulation_kind accumulate_avg = {
     .name = "$avg", .size = sizeof(numeric_sum), .add = sum_add, .result = avg_result};
-static const accumulator_kind accumulate_count = {.name = "$count",
-                                                  .form = ACCUMULATOR_NOTHING,
-                                                  .size = sizeof(int64_t),
-                                                  .add = count_add,
-                                                  .result = count_result};
+static const accumulation_kind accumulate_count = {.name = "$count",
+                                                   .form = ACCUMULATOR_NOTHING,
+                                                   .size = sizeof(int64_t),
+                                                   .add = count_add,
+                                                   .result = count_result};
 
 /* ---- $min, $max, $first and $last ---- */
 
@@ -163,10 +163,10 @@ static void kept_free(void *state) {
         .free = kept_free, .variant = (sense)                                                 \
     }
 
-static const accumulator_kind accumulate_min = KEPT("$min", extreme_add, -1);
-static const accumulator_kind accumulate_max = KEPT("$max", extreme_add, 1);
-static const accumulator_kind accumulate_first = KEPT("$first", first_add, 0);
-static const accumulator_kind accumulate_last = KEPT("$last", last_add, 0);
+static const accumulation_kind accumulate_min = KEPT("$min", extreme_add, -1);
+static const accumulation_kind accumulate_max = KEPT("$max", extreme_add, 1);
+static const accumulation_kind accumulate_first = KEPT("$first", first_add, 0);
+static const accumulation_kind accumulate_last = KEPT("$last", last_add, 0);
 
 /* ---- $stdDevPop and $stdDevSamp ---- */
 
@@ -189,15 +189,15 @@ static tansu_status deviation_state_result(accumulating *c, const accumulation *
     return put_number(c, &n, result);
 }
 
-static const accumulator_kind accumulate_deviation_pop = {.name = "$stdDevPop",
-                                                          .size = sizeof(deviation),
-                                                          .add = deviation_state_add,
-                                                          .result = deviation_state_result};
-static const accumulator_kind accumulate_deviation_samp = {.name = "$stdDevSamp",
+static const accumulation_kind accumulate_deviation_pop = {.name = "$stdDevPop",
                                                            .size = sizeof(deviation),
                                                            .add = deviation_state_add,
-                                                           .result = deviation_state_result,
-                                                           .variant = 1};
+                                                           .result = deviation_state_result};
+static const accumulation_kind accumulate_deviation_samp = {.name = "$stdDevSamp",
+                                                            .size = sizeof(deviation),
+                                                            .add = deviation_state_add,
+                                                            .result = deviation_state_result,
+                                                            .variant = 1};
 
 /* ---- $median and $percentile ---- */
 
@@ -262,45 +262,45 @@ static void percentile_free(void *state) {
     free(((percentile_state *)state)->numbers);
 }
 
-static const accumulator_kind accumulate_median = {.name = "$median",
-                                                   .form = ACCUMULATOR_MEDIAN,
-                                                   .size = sizeof(percentile_state),
-                                                   .add = percentile_add,
-                                                   .result = percentile_result,
-                                                   .free = percentile_free};
-static const accumulator_kind accumulate_percentile = {.name = "$percentile",
-                                                       .form = ACCUMULATOR_PERCENTILE,
-                                                       .size = sizeof(percentile_state),
-                                                       .add = percentile_add,
-                                                       .result = percentile_result,
-                                                       .free = percentile_free};
+static const accumulation_kind accumulate_median = {.name = "$median",
+                                                    .form = ACCUMULATOR_MEDIAN,
+                                                    .size = sizeof(percentile_state),
+                                                    .add = percentile_add,
+                                                    .result = percentile_result,
+                                                    .free = percentile_free};
+static const accumulation_kind accumulate_percentile = {.name = "$percentile",
+                                                        .form = ACCUMULATOR_PERCENTILE,
+                                                        .size = sizeof(percentile_state),
+                                                        .add = percentile_add,
+                                                        .result = percentile_result,
+                                                        .free = percentile_free};
 
 /* ---- Operands ---- */
 
-static const accumulator_kind *const kinds[] = {&accumulate_sum,
-                                                &accumulate_avg,
-                                                &accumulate_min,
-                                                &accumulate_max,
-                                                &accumulate_first,
-                                                &accumulate_last,
-                                                &accumulate_push,
-                                                &accumulate_add_to_set,
-                                                &accumulate_count,
-                                                &accumulate_deviation_pop,
-                                                &accumulate_deviation_samp,
-                                                &accumulate_merge_objects,
-                                                &accumulate_first_n,
-                                                &accumulate_last_n,
-                                                &accumulate_min_n,
-                                                &accumulate_max_n,
-                                                &accumulate_top,
-                                                &accumulate_top_n,
-                                                &accumulate_bottom,
-                                                &accumulate_bottom_n,
-                                                &accumulate_median,
-                                                &accumulate_percentile,
-                                                &accumulate_set_union,
-                                                &accumulate_concat_arrays};
+static const accumulation_kind *const kinds[] = {&accumulate_sum,
+                                                 &accumulate_avg,
+                                                 &accumulate_min,
+                                                 &accumulate_max,
+                                                 &accumulate_first,
+                                                 &accumulate_last,
+                                                 &accumulate_push,
+                                                 &accumulate_add_to_set,
+                                                 &accumulate_count,
+                                                 &accumulate_deviation_pop,
+                                                 &accumulate_deviation_samp,
+                                                 &accumulate_merge_objects,
+                                                 &accumulate_first_n,
+                                                 &accumulate_last_n,
+                                                 &accumulate_min_n,
+                                                 &accumulate_max_n,
+                                                 &accumulate_top,
+                                                 &accumulate_top_n,
+                                                 &accumulate_bottom,
+                                                 &accumulate_bottom_n,
+                                                 &accumulate_median,
+                                                 &accumulate_percentile,
+                                                 &accumulate_set_union,
+                                                 &accumulate_concat_arrays};
 
 /* read_input -- the expression whose values are taken. Counting is the same as adding ones, and
  * faster. */

@@ -12,7 +12,7 @@
  *     accumulation_result(&c, &a, state, &value);          // more may be added after it
  *     accumulation_end(&a, state);
  *
- * How to add an accumulator: write an accumulator_kind, and name it in the table of
+ * How to add an accumulator: write an accumulation_kind, and name it in the table of
  * accumulators.c.
  */
 #ifndef TANSU_QUERY_PIPELINE_ACCUMULATORS_H
@@ -51,7 +51,7 @@ enum accumulator_form {
     ACCUMULATOR_PERCENTILE /* {input, p, method} */
 };
 
-typedef struct accumulator_kind {
+typedef struct accumulation_kind {
     const char *name; /* "$sum" */
     enum accumulator_form form;
     size_t size; /* of a state, which begins with an int64_t, n, in those that have one */
@@ -61,11 +61,11 @@ typedef struct accumulator_kind {
     tansu_status (*result)(accumulating *c, const accumulation *a, void *state, doc_value *result);
     void (*free)(void *state); /* NULL: nothing to be freed */
     int variant;               /* for the functions of several */
-} accumulator_kind;
+} accumulation_kind;
 
 /* An accumulator with its operands. */
 struct accumulation {
-    const accumulator_kind *kind;
+    const accumulation_kind *kind;
     value_reader input;  /* without an expression: none */
     const expression *n; /* NULL: none */
     const sort_pattern *sort_by;
@@ -118,20 +118,20 @@ void accumulating_free(accumulating *c);
 /* ---- The accumulators ---- */
 
 /* accumulators_array.c: those that collect values. */
-extern const accumulator_kind accumulate_push;
-extern const accumulator_kind accumulate_concat_arrays;
-extern const accumulator_kind accumulate_add_to_set;
-extern const accumulator_kind accumulate_set_union;
-extern const accumulator_kind accumulate_merge_objects;
+extern const accumulation_kind accumulate_push;
+extern const accumulation_kind accumulate_concat_arrays;
+extern const accumulation_kind accumulate_add_to_set;
+extern const accumulation_kind accumulate_set_union;
+extern const accumulation_kind accumulate_merge_objects;
 
 /* accumulators_n.c: those that keep n values. */
-extern const accumulator_kind accumulate_first_n;
-extern const accumulator_kind accumulate_last_n;
-extern const accumulator_kind accumulate_min_n;
-extern const accumulator_kind accumulate_max_n;
-extern const accumulator_kind accumulate_top;
-extern const accumulator_kind accumulate_top_n;
-extern const accumulator_kind accumulate_bottom;
-extern const accumulator_kind accumulate_bottom_n;
+extern const accumulation_kind accumulate_first_n;
+extern const accumulation_kind accumulate_last_n;
+extern const accumulation_kind accumulate_min_n;
+extern const accumulation_kind accumulate_max_n;
+extern const accumulation_kind accumulate_top;
+extern const accumulation_kind accumulate_top_n;
+extern const accumulation_kind accumulate_bottom;
+extern const accumulation_kind accumulate_bottom_n;
 
 #endif

@@ -6,14 +6,14 @@
  */
 #include "query/pipeline/accumulators.h"
 
-#include "query/pipeline/group_key.h"
+#include "query/pipeline/value_hash.h"
 #include "query/util/key_set.h"
 
 /* An array that grows, and for sets what is in it. */
 typedef struct array_state {
     tansu_buffer bytes; /* without the end */
     uint32_t count;
-    group_key_set *set; /* NULL: no element of a set was added */
+    hashed_set *set; /* NULL: no element of a set was added */
 } array_state;
 
 /* put_element -- appends a value. */
@@ -33,7 +33,7 @@ static tansu_status put_element(accumulating *c, array_state *s, const doc_value
 /* put_member -- appends a value, unless an equal one is there. */
 static tansu_status put_member(accumulating *c, array_state *s, const doc_value *value) {
     evaluation *ev = &c->s->p->ev;
-    group_key key;
+    hashed_value key;
     bool added;
     if (!s->set) {
         s->set = calloc(1, sizeof *s->set);
@@ -41,8 +41,8 @@ static tansu_status put_member(accumulating *c, array_state *s, const doc_value 
             return error_memory(c->s->p->error);
         c->used += sizeof *s->set;
     }
-    if (!group_key_of(ev, value, &c->key, &key) ||
-        !group_key_set_add(s->set, (uint64_t)(uintptr_t)c, &key, &added, &c->used))
+    if (!hashed_value_of(ev, value, &c->key, &key) ||
+        !hashed_set_add(s->set, (uint64_t)(uintptr_t)c, &key, &added, &c->used))
         return error_memory(c->s->p->error);
     return added ? put_element(c, s, value) : TANSU_OK;
 }
@@ -99,7 +99,7 @@ static void array_free(void *state) {
     array_state *s = state;
     tansu_buffer_free(&s->bytes);
     if (s->set)
-        group_key_set_free(s->set);
+        hashed_set_free(s->set);
     free(s->set);
 }
 
@@ -109,10 +109,10 @@ static void array_free(void *state) {
         .free = array_free, .variant = (kind_variant)                                           \
     }
 
-const accumulator_kind accumulate_push = COLLECTS("$push", push_add, 0);
-const accumulator_kind accumulate_add_to_set = COLLECTS("$addToSet", add_to_set_add, 0);
-const accumulator_kind accumulate_concat_arrays = COLLECTS("$concatArrays", arrays_add, 0);
-const accumulator_kind accumulate_set_union = COLLECTS("$setUnion", arrays_add, 1);
+const accumulation_kind accumulate_push = COLLECTS("$push", push_add, 0);
+const accumulation_kind accumulate_add_to_set = COLLECTS("$addToSet", add_to_set_add, 0);
+const accumulation_kind accumulate_concat_arrays = COLLECTS("$concatArrays", arrays_add, 0);
+const accumulation_kind accumulate_set_union = COLLECTS("$setUnion", arrays_add, 1);
 
 /* ---- $mergeObjects ---- */
 
@@ -184,8 +184,8 @@ static void merge_free(void *state) {
     arena_free(&((merge_state *)state)->memory);
 }
 
-const accumulator_kind accumulate_merge_objects = {.name = "$mergeObjects",
-                                                   .size = sizeof(merge_state),
-                                                   .add = merge_add,
-                                                   .result = merge_result,
-                                                   .free = merge_free};
+const accumulation_kind accumulate_merge_objects = {.name = "$mergeObjects",
+                                                    .size = sizeof(merge_state),
+                                                    .add = merge_add,
+                                                    .result = merge_result,
+                                                    .free = merge_free};

@@ -260,18 +260,18 @@ static void n_free(void *state) {
         .result = (shows), .free = n_free, .variant = (kind_variant)                     \
     }
 
-const accumulator_kind accumulate_first_n =
+const accumulation_kind accumulate_first_n =
     KEEPS("$firstN", ACCUMULATOR_N, first_n_add, n_result, 0);
-const accumulator_kind accumulate_last_n = KEEPS("$lastN", ACCUMULATOR_N, last_n_add, n_result, 0);
-const accumulator_kind accumulate_min_n =
+const accumulation_kind accumulate_last_n = KEEPS("$lastN", ACCUMULATOR_N, last_n_add, n_result, 0);
+const accumulation_kind accumulate_min_n =
     KEEPS("$minN", ACCUMULATOR_N, extreme_n_add, n_result, KEEP_LEAST);
-const accumulator_kind accumulate_max_n =
+const accumulation_kind accumulate_max_n =
     KEEPS("$maxN", ACCUMULATOR_N, extreme_n_add, n_result, KEEP_GREATEST);
-const accumulator_kind accumulate_top =
+const accumulation_kind accumulate_top =
     KEEPS("$top", ACCUMULATOR_TOP, top_add, one_result, KEEP_LEAST);
-const accumulator_kind accumulate_bottom =
+const accumulation_kind accumulate_bottom =
     KEEPS("$bottom", ACCUMULATOR_TOP, top_add, one_result, KEEP_GREATEST);
-const accumulator_kind accumulate_top_n =
+const accumulation_kind accumulate_top_n =
     KEEPS("$topN", ACCUMULATOR_TOP_N, top_add, n_result, KEEP_LEAST);
-const accumulator_kind accumulate_bottom_n =
+const accumulation_kind accumulate_bottom_n =
     KEEPS("$bottomN", ACCUMULATOR_TOP_N, top_add, n_result, KEEP_GREATEST | REVERSED);

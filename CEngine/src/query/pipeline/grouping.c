@@ -3,31 +3,31 @@
  */
 #include "query/pipeline/grouping.h"
 
-#include "query/pipeline/group_key.h"
+#include "query/pipeline/value_hash.h"
 #include "util/array.h"
 
 #include <string.h>
 
-typedef struct group {
-    struct group *next; /* in order of arrival */
-    uint64_t number;    /* of arrival */
+typedef struct pipeline_group {
+    struct pipeline_group *next; /* in order of arrival */
+    uint64_t number;             /* of arrival */
     const uint8_t *key;
     uint32_t key_size;
     uint8_t tag;
     bool spilled; /* documents of it are in the external sort */
     doc_value id;
     /* Aligned by the arena: the states follow. */
-} group;
+} pipeline_group;
 
 /* The states of a group. */
 #define GROUP_HEAD \
-    ((sizeof(group) + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t))
+    ((sizeof(pipeline_group) + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t))
 
 /* A place in the hash table. The hash is here, so that a group is looked at only when it is the
  * one. */
 typedef struct group_slot {
     uint64_t hash;
-    group *group; /* NULL: it is empty */
+    pipeline_group *group; /* NULL: it is empty */
 } group_slot;
 
 /* Where a run is. */
@@ -46,7 +46,7 @@ struct grouping {
     group_slot *slots;          /* open addressing; a power of two */
     uint32_t slot_count;
     uint32_t count;
-    group *first, **last;
+    pipeline_group *first, **last;
 
     enum grouping_phase phase;
     external_sort *spill;  /* of what exceeds the memory */
@@ -117,19 +117,19 @@ tansu_status grouping_compile(stage *s, const doc_value *spec, grouping **result
 /* ---- The key of a document ---- */
 
 /* evaluate_parts -- the values of several parts, and their key. */
-static tansu_status evaluate_parts(stage *s, grouping *g, const doc_value *doc, group_key *key) {
+static tansu_status evaluate_parts(stage *s, grouping *g, const doc_value *doc, hashed_value *key) {
     evaluation *ev = &s->p->ev;
     g->key.size = 0;
     for (uint32_t i = 0; i < g->part_count; i++) {
         doc_value *value = &g->values[i];
-        group_key part;
+        hashed_value part;
         tansu_status status = value_read(ev, &g->parts[i], doc, value);
         if (status != TANSU_OK)
             return status;
         /* As in MongoDB, a single field is null where others are left out. */
         if (value->type == DOC_MISSING && g->part_count == 1)
             value->type = DOC_NULL;
-        if (!group_key_of(ev, value, &g->part, &part) || !group_key_append(&g->key, &part))
+        if (!hashed_value_of(ev, value, &g->part, &part) || !hashed_value_append(&g->key, &part))
             return error_memory(s->p->error);
     }
     key->tag = DOC_DOCUMENT;
@@ -154,7 +154,7 @@ static tansu_status make_id(stage *s, grouping *g, doc_value *id) {
 
 /* evaluate_key -- the key of the document that is set, and its `_id`, unless make_id() makes that.
  */
-static tansu_status evaluate_key(stage *s, grouping *g, const doc_value *doc, group_key *key,
+static tansu_status evaluate_key(stage *s, grouping *g, const doc_value *doc, hashed_value *key,
                                  doc_value *id) {
     if (g->names)
         return evaluate_parts(s, g, doc, key);
@@ -163,18 +163,18 @@ static tansu_status evaluate_key(stage *s, grouping *g, const doc_value *doc, gr
         return status;
     if (id->type == DOC_MISSING)
         id->type = DOC_NULL;
-    return group_key_of(&s->p->ev, id, &g->key, key) ? TANSU_OK : error_memory(s->p->error);
+    return hashed_value_of(&s->p->ev, id, &g->key, key) ? TANSU_OK : error_memory(s->p->error);
 }
 
 /* ---- The table ---- */
 
 /* find_slot -- the slot of a key, or the empty one where it belongs. */
-static inline group_slot *find_slot(const grouping *g, const group_key *key, uint64_t hash) {
+static inline group_slot *find_slot(const grouping *g, const hashed_value *key, uint64_t hash) {
     for (uint32_t i = (uint32_t)hash;; i++) {
         group_slot *slot = &g->slots[i & (g->slot_count - 1)];
-        const group *at = slot->group;
+        const pipeline_group *at = slot->group;
         if (!at || (slot->hash == hash && at->key_size == key->size && at->tag == key->tag &&
-                    group_key_equal(at->key, key->bytes, key->size)))
+                    hashed_value_equal(at->key, key->bytes, key->size)))
             return slot;
     }
 }
@@ -205,13 +205,14 @@ static size_t used_memory(const grouping *g) {
 }
 
 /* new_group -- a group that is in no table, with its states ready. */
-static tansu_status new_group(stage *s, grouping *g, const group_key *key, const doc_value *id,
-                              group **result) {
-    group *at = arena_alloc(&g->memory, GROUP_HEAD + g->fields.size);
+static tansu_status new_group(stage *s, grouping *g, const hashed_value *key, const doc_value *id,
+                              pipeline_group **result) {
+    pipeline_group *at = arena_alloc(&g->memory, GROUP_HEAD + g->fields.size);
     uint8_t *bytes = arena_copy(&g->memory, id->data, id->size);
     if (!at || !bytes)
         return error_memory(s->p->error);
-    *at = (group){.key_size = key->size, .tag = key->tag, .id = {bytes, id->size, id->type}};
+    *at =
+        (pipeline_group){.key_size = key->size, .tag = key->tag, .id = {bytes, id->size, id->type}};
     /* The bytes of the key are mostly in those of the value. */
     uintptr_t offset = (uintptr_t)key->bytes - (uintptr_t)id->data;
     if (offset <= id->size && key->size <= id->size - offset)
@@ -223,7 +224,7 @@ static tansu_status new_group(stage *s, grouping *g, const group_key *key, const
 }
 
 /* begin_states -- evaluates what the states of a new group need of its `_id`. */
-static tansu_status begin_states(stage *s, grouping *g, group *at) {
+static tansu_status begin_states(stage *s, grouping *g, pipeline_group *at) {
     static const uint8_t empty[5] = {5, 0, 0, 0, 0};
     bool document = at->id.type == DOC_DOCUMENT;
     evaluation_document(&s->p->ev, document ? at->id.data : empty, document ? at->id.size : 5);
@@ -231,8 +232,8 @@ static tansu_status begin_states(stage *s, grouping *g, group *at) {
 }
 
 /* add_group -- a group in the table, the last one to arrive. */
-static tansu_status add_group(stage *s, grouping *g, const group_key *key, uint64_t hash,
-                              const doc_value *id, const doc_value *doc, group **result) {
+static tansu_status add_group(stage *s, grouping *g, const hashed_value *key, uint64_t hash,
+                              const doc_value *id, const doc_value *doc, pipeline_group **result) {
     tansu_status status = TANSU_OK;
     if (g->count >= g->slot_count / 2)
         status = grow_table(s, g);
@@ -278,8 +279,9 @@ static bool put_number(tansu_buffer *out, uint64_t number) {
 
 /* spill_document -- what a document adds, under the number of its group in the table, or under its
  * group key behind all those. */
-static tansu_status spill_document(stage *s, grouping *g, const group *in, const group_key *key,
-                                   const doc_value *id, const doc_value *doc) {
+static tansu_status spill_document(stage *s, grouping *g, const pipeline_group *in,
+                                   const hashed_value *key, const doc_value *id,
+                                   const doc_value *doc) {
     tansu_buffer *order = &g->part, *payload = &g->c.result;
     order->size = 0;
     payload->size = 0;
@@ -303,7 +305,7 @@ static tansu_status spill_document(stage *s, grouping *g, const group *in, const
 }
 
 /* add_spilled -- adds a record to the states of its group. */
-static tansu_status add_spilled(grouping *g, group *to) {
+static tansu_status add_spilled(grouping *g, pipeline_group *to) {
     const uint8_t *at = g->record.payload;
     take_sized(&at);
     for (uint32_t i = 0; i < g->fields.count; i++) {
@@ -350,14 +352,14 @@ static tansu_status within_memory(stage *s, grouping *g) {
 
 /* add_document -- adds the document that is set to its group. */
 static tansu_status add_document(stage *s, grouping *g, const doc_value *doc) {
-    group_key key;
+    hashed_value key;
     doc_value id = {NULL, 0, DOC_MISSING};
     tansu_status status = evaluate_key(s, g, doc, &key, &id);
     if (status != TANSU_OK)
         return status;
     g->arrived++;
-    uint64_t hash = group_hash((uint64_t)(uintptr_t)g, key.tag, key.bytes, key.size);
-    group *to = g->slot_count != 0 ? find_slot(g, &key, hash)->group : NULL;
+    uint64_t hash = value_hash((uint64_t)(uintptr_t)g, key.tag, key.bytes, key.size);
+    pipeline_group *to = g->slot_count != 0 ? find_slot(g, &key, hash)->group : NULL;
     if (!to && g->names) {
         status = make_id(s, g, &id);
         if (status != TANSU_OK)
@@ -401,7 +403,7 @@ static tansu_status read_all(stage *s, grouping *g) {
 /* ---- Results ---- */
 
 /* write_group -- a group as a document, in s->out. Its states are freed. */
-static tansu_status write_group(stage *s, grouping *g, group *at, doc_value *doc) {
+static tansu_status write_group(stage *s, grouping *g, pipeline_group *at, doc_value *doc) {
     writer w = {.out = &s->out};
     s->out.size = 0;
     size_t start = writer_begin(&w);
@@ -412,7 +414,7 @@ static tansu_status write_group(stage *s, grouping *g, group *at, doc_value *doc
 }
 
 /* complete -- adds the records that belong to a group: those whose sort key is `order`. */
-static tansu_status complete(stage *s, grouping *g, group *to, const tansu_buffer *order) {
+static tansu_status complete(stage *s, grouping *g, pipeline_group *to, const tansu_buffer *order) {
     size_t before = g->c.used, limit = pipeline_memory(s->p) / 2;
     tansu_status status = TANSU_OK;
     while (status == TANSU_OK && g->has_record && g->record.key_size == order->size &&
@@ -430,7 +432,7 @@ static tansu_status complete(stage *s, grouping *g, group *to, const tansu_buffe
 
 /* next_group -- the next group of the table. */
 static tansu_status next_group(stage *s, grouping *g, doc_value *doc) {
-    group *at = g->first;
+    pipeline_group *at = g->first;
     tansu_status status = stage_step(s);
     if (status == TANSU_OK && at->spilled) {
         g->part.size = 0;
@@ -448,7 +450,7 @@ static tansu_status next_group(stage *s, grouping *g, doc_value *doc) {
 
 /* free_groups -- frees all groups, their states and the table. */
 static void free_groups(grouping *g) {
-    for (group *at = g->first; at; at = at->next)
+    for (pipeline_group *at = g->first; at; at = at->next)
         accumulated_end(&g->fields, (uint8_t *)at + GROUP_HEAD);
     arena_free(&g->memory);
     free(g->slots);
@@ -465,7 +467,7 @@ static tansu_status make_group(stage *s, grouping *g) {
     const uint8_t *at = g->record.payload;
     uint64_t arrived = g->record.tie_breaker;
     doc_value id = take_sized(&at), doc;
-    const group_key key = {.bytes = g->record.key, .size = 0, .tag = DOC_MISSING};
+    const hashed_value key = {.bytes = g->record.key, .size = 0, .tag = DOC_MISSING};
     free_groups(g);
     if (!buffer_set(&g->part, g->record.key, g->record.key_size))
         return error_memory(s->p->error);

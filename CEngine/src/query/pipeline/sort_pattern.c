@@ -75,13 +75,13 @@ tansu_status sort_pattern_compile(stage *s, const char *part, const doc_value *s
     if (spec->type != DOC_DOCUMENT || spec->size <= 5)
         return stage_error(s, part, "Takes a document that names at least one path");
     for (doc_iter_value(&iter, spec); doc_iter_next(&iter);) {
+        if (pattern->count == SORT_PATHS_MAX)
+            return stage_error(s, part, "More than %d paths", SORT_PATHS_MAX);
         sort_path *path = &pattern->paths[pattern->count];
         if (iter.value.type == DOC_DOCUMENT)
             return stage_error(s, part, "Order by $meta is not supported, of \"%.100s\"", iter.key);
         if (!doc_is_number(&iter.value) || !read_direction(&iter.value, &path->descending))
             return stage_error(s, part, "Direction of \"%.100s\" must be 1 or -1", iter.key);
-        if (pattern->count == SORT_PATHS_MAX)
-            return stage_error(s, part, "More than %d paths", SORT_PATHS_MAX);
         if (!check_name(iter.key, iter.key_size))
             return stage_error(s, part, "Path \"%.100s\" has a part that is empty or begins with $",
                                iter.key);

@@ -1,7 +1,7 @@
 /*
- * query/pipeline/group_key.c -- values as keys of hash tables.
+ * query/pipeline/value_hash.c -- values as keys of hash tables.
  */
-#include "query/pipeline/group_key.h"
+#include "query/pipeline/value_hash.h"
 
 #include "bson/number.h"
 #include "bson/value.h"
@@ -12,7 +12,8 @@
 #define TAG_UNDEFINED (KIND_NULL + 1)
 #define TAG_WHOLE (KIND_NUMBER + 1)
 
-bool group_key_of(evaluation *ev, const doc_value *value, tansu_buffer *buffer, group_key *key) {
+bool hashed_value_of(evaluation *ev, const doc_value *value, tansu_buffer *buffer,
+                     hashed_value *key) {
     int64_t number;
     key->tag = (uint8_t)value_kind_of(value->type);
     key->bytes = value->data;
@@ -53,7 +54,7 @@ bool group_key_of(evaluation *ev, const doc_value *value, tansu_buffer *buffer, 
     return true;
 }
 
-bool group_key_append(tansu_buffer *out, const group_key *key) {
+bool hashed_value_append(tansu_buffer *out, const hashed_value *key) {
     uint8_t head[5];
     head[0] = key->tag;
     store_u32(head + 1, key->size);
@@ -66,7 +67,7 @@ static inline uint64_t mix(uint64_t h) {
     return (h ^ h >> 29) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-uint64_t group_hash(uint64_t seed, uint8_t tag, const uint8_t *bytes, size_t size) {
+uint64_t value_hash(uint64_t seed, uint8_t tag, const uint8_t *bytes, size_t size) {
     uint64_t h = seed ^ (uint64_t)size << 8 ^ tag;
     for (; size >= 8; bytes += 8, size -= 8)
         h = mix(h ^ load_u64(bytes));
@@ -89,7 +90,7 @@ static size_t entry_size(uint32_t size) {
 }
 
 /* slot_of -- the slot of a key, or the empty one where it belongs. */
-static uint32_t *slot_of(const group_key_set *set, uint64_t hash, uint8_t tag, const uint8_t *bytes,
+static uint32_t *slot_of(const hashed_set *set, uint64_t hash, uint8_t tag, const uint8_t *bytes,
                          uint32_t size) {
     for (uint32_t i = (uint32_t)hash;; i++) {
         uint32_t *slot = &set->slots[i & (set->slot_count - 1)];
@@ -97,13 +98,13 @@ static uint32_t *slot_of(const group_key_set *set, uint64_t hash, uint8_t tag, c
             return slot;
         const uint8_t *entry = set->bytes + (size_t)(*slot - 1) * 16;
         if (load_u64(entry) == hash && load_u32(entry + 8) == size && entry[12] == tag &&
-            group_key_equal(entry + ENTRY_HEAD, bytes, size))
+            hashed_value_equal(entry + ENTRY_HEAD, bytes, size))
             return slot;
     }
 }
 
 /* grow_slots -- twice as many. */
-static bool grow_slots(group_key_set *set, size_t *used) {
+static bool grow_slots(hashed_set *set, size_t *used) {
     uint32_t count = set->slot_count == 0 ? 8 : set->slot_count * 2;
     uint32_t *slots = count > UINT32_MAX / 8 ? NULL : calloc(count, sizeof *slots);
     if (!slots)
@@ -122,9 +123,9 @@ static bool grow_slots(group_key_set *set, size_t *used) {
     return true;
 }
 
-bool group_key_set_add(group_key_set *set, uint64_t seed, const group_key *key, bool *added,
-                       size_t *used) {
-    uint64_t hash = group_hash(seed, key->tag, key->bytes, key->size);
+bool hashed_set_add(hashed_set *set, uint64_t seed, const hashed_value *key, bool *added,
+                    size_t *used) {
+    uint64_t hash = value_hash(seed, key->tag, key->bytes, key->size);
     if (set->count >= set->slot_count / 4 * 3 && !grow_slots(set, used))
         return false;
     uint32_t *slot = slot_of(set, hash, key->tag, key->bytes, key->size);
@@ -149,7 +150,7 @@ bool group_key_set_add(group_key_set *set, uint64_t seed, const group_key *key, 
     return true;
 }
 
-void group_key_set_free(group_key_set *set) {
+void hashed_set_free(hashed_set *set) {
     free(set->bytes);
     free(set->slots);
 }
