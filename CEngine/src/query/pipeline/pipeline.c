@@ -18,11 +18,20 @@
 #define PIPELINE_DEPTH_MAX 20
 
 static const stage_kind *const kinds[] = {
-    &stage_add_fields,    &stage_bucket,       &stage_bucket_auto, &stage_count,   &stage_documents,
-    &stage_facet,         &stage_graph_lookup, &stage_group,       &stage_limit,   &stage_lookup,
-    &stage_match,         &stage_merge,        &stage_out,         &stage_project, &stage_redact,
-    &stage_replace_root,  &stage_replace_with, &stage_sample,      &stage_set,     &stage_skip,
-    &stage_sort_by_count, &stage_sort_kind,    &stage_union_with,  &stage_unset,   &stage_unwind,
+    &stage_add_fields,   &stage_bucket,
+    &stage_bucket_auto,  &stage_count,
+    &stage_densify,      &stage_documents,
+    &stage_facet,        &stage_fill,
+    &stage_graph_lookup, &stage_group,
+    &stage_limit,        &stage_lookup,
+    &stage_match,        &stage_merge,
+    &stage_out,          &stage_project,
+    &stage_redact,       &stage_replace_root,
+    &stage_replace_with, &stage_sample,
+    &stage_set,          &stage_set_window_fields,
+    &stage_skip,         &stage_sort_by_count,
+    &stage_sort_kind,    &stage_union_with,
+    &stage_unset,        &stage_unwind,
 };
 
 /* ---- Errors ---- */

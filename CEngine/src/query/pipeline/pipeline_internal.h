@@ -249,5 +249,12 @@ extern const stage_kind stage_count;
 extern const stage_kind stage_sort_by_count;
 extern const stage_kind stage_bucket;
 extern const stage_kind stage_bucket_auto;
+extern const stage_kind stage_set_window_fields;
+extern const stage_kind stage_fill;
+extern const stage_kind stage_densify;
+
+/* fill_is_update -- whether a stage is a $fill that may be in an update: it looks at no other
+ * documents. */
+bool fill_is_update(const stage *s);
 
 #endif

@@ -256,7 +256,7 @@ tansu_status pipeline_check_update(const pipeline *p) {
     static const char *const allowed[] = {"$set",     "$addFields",   "$unset",
                                           "$project", "$replaceRoot", "$replaceWith"};
     for (uint32_t i = 0; i < p->count; i++) {
-        bool known = false;
+        bool known = fill_is_update(&p->stages[i]);
         for (size_t j = 0; j < sizeof allowed / sizeof *allowed; j++)
             known = known || strcmp(p->stages[i].kind->name, allowed[j]) == 0;
         if (!known)
