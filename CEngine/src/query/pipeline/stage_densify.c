@@ -145,7 +145,7 @@ static tansu_status compile_set(stage *s, const char **paths, uint32_t count, co
     doc_value spec = {NULL, (uint32_t)doc.size, DOC_DOCUMENT};
     spec.data = w.failed ? NULL : arena_copy(&s->p->memory, doc.data, doc.size);
     tansu_buffer_free(&doc);
-    return spec.data ? computed_fields_compile(s, &spec, COMPUTE_ADD, result)
+    return spec.data ? computed_fields_compile(&s->p->compiler, &spec, COMPUTE_ADD, result)
                      : error_memory(s->p->error);
 }
 
@@ -352,7 +352,7 @@ static tansu_status find_partition(stage *s, densify_state *state, const doc_val
         return buffer_set(&state->fields, empty, sizeof empty) ? TANSU_OK
                                                                : error_memory(s->p->error);
     evaluation_document(&s->p->ev, doc->data, doc->size);
-    tansu_status status = computed_fields_apply(s, state->partition, &none, &w);
+    tansu_status status = computed_fields_apply(&s->p->ev, state->partition, &none, &w);
     if (status == TANSU_OK && w.failed)
         status = error_memory(s->p->error);
     return status == TANSU_OK ? keep_partition(s, state, result) : status;
@@ -376,7 +376,7 @@ static tansu_status make(stage *s, densify_state *state, const doc_value *fields
     s->out.size = 0;
     evaluation_document(ev, fields->data, fields->size);
     ev->variables[state->slot] = number_value(&value);
-    status = computed_fields_apply(s, state->made, fields, &w);
+    status = computed_fields_apply(&s->p->ev, state->made, fields, &w);
     return status == TANSU_OK ? stage_show(s, &w, doc) : status;
 }
 

@@ -144,7 +144,7 @@ static tansu_status compile_fields(stage *s, const doc_value *members, writer *w
     if (status == TANSU_OK && (values->failed || values->out->size > 5)) {
         status = keep_document(s, values, &fields);
         if (status == TANSU_OK)
-            status = computed_fields_compile(s, &fields, COMPUTE_ADD, &state->values);
+            status = computed_fields_compile(&s->p->compiler, &fields, COMPUTE_ADD, &state->values);
     }
     return status;
 }
@@ -194,7 +194,7 @@ static tansu_status fill_next(stage *s, doc_value *doc) {
     writer w = {.out = &s->out};
     s->out.size = 0;
     evaluation_document(&s->p->ev, before.data, before.size);
-    status = computed_fields_apply(s, state->values, &before, &w);
+    status = computed_fields_apply(&s->p->ev, state->values, &before, &w);
     return status == TANSU_OK ? stage_show(s, &w, doc) : status;
 }
 

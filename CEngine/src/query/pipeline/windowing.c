@@ -105,7 +105,7 @@ static tansu_status compile_fields(windowing *w, const doc_value *output) {
     /* The names of the fields are those of the document. */
     if (status == TANSU_OK) {
         spec.data = out.failed ? NULL : arena_copy(&s->p->memory, doc.data, doc.size);
-        status = spec.data ? computed_fields_compile(s, &spec, COMPUTE_ADD,
+        status = spec.data ? computed_fields_compile(&s->p->compiler, &spec, COMPUTE_ADD,
                                                      (computed_fields **)&w->fields)
                            : error_memory(s->p->error);
     }
@@ -462,7 +462,7 @@ static tansu_status show(windowing *w, bool tied, doc_value *doc) {
     evaluation_document(&s->p->ev, present.data, present.size);
     for (uint32_t i = 0; i < w->count; i++)
         s->p->ev.variables[w->first_slot + i] = w->functions[i].result;
-    status = computed_fields_apply(s, w->fields, &present, &out);
+    status = computed_fields_apply(&s->p->ev, w->fields, &present, &out);
     return status == TANSU_OK ? stage_show(s, &out, doc) : status;
 }
 
