@@ -1,6 +1,6 @@
 /*
- * test_expression_limits.c -- depth, memory and time end every evaluation of an expression, and large
- * arrays do not need more of them than others.
+ * test_expression_limits.c -- depth, memory and time end every evaluation of an expression, and
+ * large arrays do not need more of them than others.
  */
 #include "support/calls/evaluate_expression.h"
 #include "support/calls/query_calls.h"

@@ -28,7 +28,8 @@ void field_set_begin(evaluation *ev, const expression *e, field_set *f);
  * TOO_LARGE, those of the deadline. */
 tansu_status field_set_put(field_set *f, const char *name, size_t size, const doc_value *value);
 
-/* field_set_end -- the document, if `status` is OK; else returns that. Errors: MEMORY, TOO_LARGE. */
+/* field_set_end -- the document, if `status` is OK; else returns that. Errors: MEMORY,
+ * TOO_LARGE. */
 tansu_status field_set_end(field_set *f, tansu_status status, doc_value *result);
 
 #endif

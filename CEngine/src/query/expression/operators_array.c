@@ -46,8 +46,8 @@ static tansu_status int32_argument(evaluation *ev, const expression *e, uint32_t
     return status == TANSU_OK ? as_int32(ev, e, what, &value, result) : status;
 }
 
-/* cursor_of -- the cursor at an array, or before its first element. Those of arrays that are no part
- * of the document, whose memory may be another value's soon, are `own`. */
+/* cursor_of -- the cursor at an array, or before its first element. Those of arrays that are no
+ * part of the document, whose memory may be another value's soon, are `own`. */
 static array_cursor *cursor_of(evaluation *ev, const doc_value *array, array_cursor *own) {
     const doc_value *root = &ev->variables[VARIABLE_ROOT];
     bool stays = root->type == DOC_DOCUMENT && (uintptr_t)array->data >= (uintptr_t)root->data &&
