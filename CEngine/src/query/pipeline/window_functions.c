@@ -129,9 +129,10 @@ static tansu_status compile_kind(stage *s, window_function *f, const window_orde
         if (strcmp(kinds[i]->name, name) == 0)
             f->kind = kinds[i];
     }
-    if (f->kind && f->kind->scope != SCOPE_WINDOW && window->type != DOC_MISSING)
-        return stage_error(s, name, "Has no window");
     f->by = order->by;
+    f->has_window = window->type != DOC_MISSING;
+    if (f->kind && f->kind->scope != SCOPE_WINDOW && f->has_window)
+        return stage_error(s, name, "Has no window");
     tansu_status status = window_bounds_compile(s, "window", window, order, &f->bounds);
     if (status != TANSU_OK)
         return status;

@@ -78,6 +78,7 @@ struct window_function {
     const window_kind *kind;
     const partition *p;
     window_bounds bounds;
+    bool has_window; /* the window was given */
     /* Operands. */
     accumulation accumulation;
     const expression *input;

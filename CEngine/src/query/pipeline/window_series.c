@@ -379,6 +379,8 @@ const window_kind window_shift = {
 static tansu_status derivative_compile(stage *s, window_function *f, const window_order *order,
                                        const doc_value *operand) {
     tansu_status status = window_slope_compile(s, f, order, operand);
+    if (status == TANSU_OK && !f->has_window)
+        return stage_error(s, f->kind->name, "Needs a \"window\"");
     return status == TANSU_OK
                ? window_formula_compile(
                      s, f, "x1 y1 x2 y2 unit",

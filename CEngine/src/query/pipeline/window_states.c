@@ -553,6 +553,8 @@ static tansu_status covariance_result(window_function *f) {
     const doc_value products = number_value(&total);
     if (s->count == 1 && f->kind->variant == 0) {
         number_double(0, &total);
+    } else if (number_is_nan(&products)) {
+        number_double(NAN, &total);
     } else if (products.type == DOC_DECIMAL128) {
         decimal_read(&sum, products.data);
         decimal_from_double_15((double)count, &divisor);

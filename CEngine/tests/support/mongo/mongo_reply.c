@@ -209,6 +209,14 @@ static bool has_property(const bson_t *doc, const bson_t *property) {
     /* What it was greater than could not be recorded. */
     if (strcmp(name, "Gt") == 0 && BSON_ITER_HOLDS_NULL(&operand))
         return !BSON_ITER_HOLDS_NULL(&value);
+    bool numbers = BSON_ITER_HOLDS_NUMBER(&operand) && BSON_ITER_HOLDS_NUMBER(&value);
+    double bound = bson_iter_as_double(&operand), number = bson_iter_as_double(&value);
+    if (strcmp(name, "Gt") == 0)
+        return numbers && number > bound;
+    if (strcmp(name, "Gte") == 0)
+        return numbers && number >= bound;
+    if (strcmp(name, "Lte") == 0)
+        return numbers && number <= bound;
     snprintf(why_text, sizeof why_text, "property %s is unknown", name);
     return false;
 }
