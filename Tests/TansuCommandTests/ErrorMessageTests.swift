@@ -378,7 +378,7 @@ struct ErrorMessageTests {
             #expect(result.error.contains("is in the folder of the database"))
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: command.path("people.tansu"))
-        #expect(Set(names).isSubset(of: ["LOCK", "MANIFEST", "index", "log", "readers"]))
+        #expect(Set(names).isSubset(of: ["KEY", "LOCK", "MANIFEST", "index", "log", "readers"]))
     }
 
     @Test("the error for a file of another kind says what it is and what to do")

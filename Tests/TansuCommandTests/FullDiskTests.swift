@@ -88,7 +88,7 @@ struct FullDiskTests {
             "dump db --output to", "dump db > out", "find db c > out", "backup db to", "backup db to --file",
             "restore db to", "repair db to", "save db c '{\"_id\": 0}'",
         ] {
-            let result = try command.shell("ulimit -f 1; tansu \(line)")
+            let result = try command.shell("ulimit -S -f 1; tansu \(line)")
             #expect(result.status == 74, "\(line): \(result.error)")
             #expect(result.error.contains("[FULL"), "\(line): \(result.error)")
             #expect(!command.exists("to") && !command.exists("to.tansu-part"), "\(line)")
