@@ -229,6 +229,20 @@ static bool reorders(const operator_info *op) {
            strcmp(op->name, "$multiply") == 0;
 }
 
+/* checks_constants -- whether an operator refuses constants that it would not come to, such as a time
+ * zone beside a date that is null: those of dates. */
+static bool checks_constants(const operator_info *op) {
+    static const operator_info *const dates[] = {operators_date, operators_date_arithmetic,
+                                                 operators_date_text};
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+        for (const operator_info *at = dates[i]; at->name; at++) {
+            if (at == op)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* choose_operator -- one that mostly makes values of a kind. */
 static const operator_info *choose_operator(random_source *source, enum kind kind, enum kind *own) {
     for (;;) {
@@ -264,7 +278,8 @@ static void append_expression(pair *p, bson_t *a, bson_t *b, const char *key, en
     unsigned most;
     const operator_info *op = choose_operator(p->source, kind, &own);
     bool fixed_order = p->mixed || p->variables != 0 || depth > 1;
-    if (depth == 0 || random_chance(p->source, 25) || op->varies || (fixed_order && reorders(op))) {
+    if (depth == 0 || random_chance(p->source, 25) || op->varies || checks_constants(op) ||
+        (fixed_order && reorders(op))) {
         append_leaf(p, a, b, key, kind);
         return;
     }

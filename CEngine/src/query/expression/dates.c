@@ -130,7 +130,7 @@ tansu_status compile_dates(expression_compiler *c, const doc_value *operand, exp
     for (uint32_t i = 0; i < e->count; i++)
         varies = varies || (e->args[i] && !is_constant(e, (int)i));
     /* An expression that is constant as a whole is evaluated, in the order of its operands. */
-    if (!varies)
+    if (!varies || c->unreached)
         return TANSU_OK;
     evaluation *ev = c->constant;
     ev->error = c->error;

@@ -22,7 +22,8 @@ static void take_over(stage *s) {
     s->taken = true;
 }
 
-/* is_plain_order -- whether a $sort is one that queries know: paths with 1 or -1. */
+/* is_plain_order -- whether a $sort is one that queries order alike: one path with 1 or -1. With
+ * several, one element of an array gives the values of all paths, and queries take each by itself. */
 static bool is_plain_order(const doc_value *spec) {
     doc_iter iter;
     uint32_t count = 0;
@@ -36,7 +37,7 @@ static bool is_plain_order(const doc_value *spec) {
                 return false;
         }
     }
-    return count != 0 && count <= 32;
+    return count == 1;
 }
 
 /* push_number -- a hint that is a whole number. */
