@@ -219,6 +219,15 @@ static tansu_status read_field(query *q, projection *p, const doc_iter *iter, en
     return add_entry(q, p, path, below, &leaf, context, error);
 }
 
+/* has_other -- whether an array has anything but numbers. */
+static bool has_other(doc_iter *array) {
+    while (doc_iter_next(array)) {
+        if (!doc_is_number(&array->value))
+            return true;
+    }
+    return false;
+}
+
 /* is_computed -- whether the value of an entry is an expression, or has one in it. $slice with
  * numbers and $elemMatch are none. The depth of the document bounds the recursion. */
 static bool is_computed(const doc_value *value) {
@@ -230,7 +239,7 @@ static bool is_computed(const doc_value *value) {
     if (strcmp(iter.key, "$slice") == 0) {
         doc_iter first;
         return iter.value.type == DOC_ARRAY && doc_iter_value(&first, &iter.value) &&
-               doc_iter_next(&first) && !doc_is_number(&first.value);
+               has_other(&first);
     }
     if (iter.key[0] == '$')
         return strcmp(iter.key, "$elemMatch") != 0;

@@ -325,6 +325,9 @@ static const char *scope_of_member(const bson_iter_t *member, bool fails) {
 /* scope_of_aggregate -- the same of the command aggregate. */
 static const char *scope_of_aggregate(const bson_t *command, bool fails) {
     bson_iter_t iter;
+    bson_t cursor;
+    if (!bson_has_field(command, "cursor"))
+        return server;
     if (!bson_iter_init_find(&iter, command, "pipeline") || !BSON_ITER_HOLDS_ARRAY(&iter))
         return envelope;
     for (bson_iter_init(&iter, command); bson_iter_next(&iter);) {
@@ -333,7 +336,11 @@ static const char *scope_of_aggregate(const bson_t *command, bool fails) {
         if (strcmp(key, "pipeline") == 0)
             why = scope_of_pipeline(&iter);
         else if (strcmp(key, "cursor") == 0)
-            why = fails && !BSON_ITER_HOLDS_DOCUMENT(&iter) ? envelope : NULL;
+            /* A cursor here shows one document after the other; there are no batches. */
+            why = !BSON_ITER_HOLDS_DOCUMENT(&iter) || !iter_document(&iter, &cursor) ||
+                          !bson_empty(&cursor)
+                      ? server
+                      : NULL;
         else if (strcmp(key, "explain") == 0)
             why = server;
         else if (strcmp(key, "aggregate") != 0 && strcmp(key, "let") != 0)
