@@ -172,7 +172,9 @@ static tansu_status cut(log *l, uint32_t index, uint64_t offset, bool zeros, uin
     s->used = offset;
     if (l->read_only)
         return TANSU_OK;
-    uint64_t end = s->sealed != NULL ? sealed_position(s, offset) : offset;
+    uint64_t end = offset;
+    if (s->sealed != NULL)
+        (void)sealed_position(s, offset, &end); /* check_place() */
     /* A segment that is read by blocks ends where its frames do. That the image of one that was
      * decrypted has zeros says nothing of blocks that are not valid. */
     bool holds = s->compressed == NULL && !(zeros && s->sealed == NULL) &&
@@ -434,6 +436,16 @@ static tansu_status check_end(replay *w, uint64_t sure_sequence, tansu_error *er
     return frame_damaged_error(number == 0 ? 1 : number, next ? 0 : w->offset, w->expected, error);
 }
 
+/* check_place -- whether the log can be written on where the scan ended: the blocks of an encrypted
+ * segment must lie there in their order, or cutting and continuing the file would lose commits. */
+static tansu_status check_place(const replay *w, tansu_error *error) {
+    const segment *s = w->l->active.items[w->index];
+    uint64_t position;
+    return s->sealed == NULL || w->l->read_only || sealed_position(s, w->offset, &position)
+               ? TANSU_OK
+               : frame_damaged_error(s->number, w->offset, w->expected - 1, error);
+}
+
 /* needs_flush -- whether bytes after the last commit that is surely on the disk may be in the page
  * cache alone, and count as written there: then they must be written again. Otherwise a sync that
  * succeeds proves that they are on the disk. */
@@ -495,6 +507,8 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
     tansu_status status = empty ? TANSU_OK : replay_active(&w, error);
     if (status == TANSU_OK)
         status = check_end(&w, sure_sequence, error);
+    if (status == TANSU_OK && !empty)
+        status = check_place(&w, error);
     /* Cancelling ends here: the steps below change the log. */
     if (status == TANSU_OK && !empty)
         status = report_progress(&w, w.total, error);
@@ -507,7 +521,8 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
                    : cut(l, w.index, w.offset, w.zeros, w.expected, error);
     if (status == TANSU_OK && !empty)
         status = segment_open_for_writing(l, l->active.items[w.index], error);
-    for (uint32_t i = began.index; status == TANSU_OK && i < w.index; i++)
+    /* Those of an encrypted database whose table is torn as well, wherever the scan began. */
+    for (uint32_t i = 0; status == TANSU_OK && i < w.index; i++)
         segment_seal(l, l->active.items[i]);
     segment *head = status == TANSU_OK && !empty ? l->active.items[w.index] : NULL;
     if (head != NULL && l->concurrent && sealed_log(l) && head->compressed != NULL &&

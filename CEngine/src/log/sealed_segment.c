@@ -77,13 +77,41 @@ void sealed_free(log *l, sealed_file *file) {
 
 /* fits_group -- whether the next `size` bytes of the image belong to the last group. */
 static bool fits_group(const sealed_file *file, uint64_t from, uint64_t size) {
-    return file->count != 0 && from + size - file->entries[file->count - 1].offset <= SEALED_BYTES;
+    return file->count != 0 && !file->group_ends &&
+           from + size - file->entries[file->count - 1].offset <= SEALED_BYTES;
 }
 
 /* begin_group -- the next block begins one; the capacity is reserved. */
 static void begin_group(sealed_file *file, uint64_t from) {
     file->entries[file->count++] =
         (block_entry){.offset = (uint32_t)from, .position = (uint32_t)(file->disk.used / 8)};
+    file->group_ends = false;
+}
+
+/* take_block -- the block of a header is the next one; the capacity is reserved. */
+static void take_block(sealed_file *file, const sealed_header *header) {
+    if (!fits_group(file, file->loaded, header->size))
+        begin_group(file, file->loaded);
+    file->disk.used += sealed_size(header->stored);
+    file->loaded += header->size;
+}
+
+/* skip_blocks -- goes on at an offset of the image, which lies at `position`, if the bytes of the file
+ * up to there can be the blocks of the part of the image up to there, stored as they are: then they
+ * become a group. false: they cannot, so that what lies there is in another place than where it was
+ * written. The capacity is reserved. */
+static bool skip_blocks(sealed_file *file, uint64_t offset, uint64_t position) {
+    uint64_t size = offset - file->loaded, stored = position - file->disk.used;
+    if (size == 0 && stored == 0)
+        return true;
+    if (stored <= size || (stored - size) % SEALED_HEADER_SIZE != 0 ||
+        !block_plausible(file->loaded, size, stored))
+        return false;
+    begin_group(file, file->loaded);
+    file->group_ends = true;
+    file->loaded = offset;
+    file->disk.used = position;
+    return true;
 }
 
 /* header_of -- the header of the block at a position of the file if it may be one of the image from
@@ -108,10 +136,7 @@ tansu_status sealed_load(log *l, segment *s, tansu_error *error) {
             return error_memory(error);
         if (status != TANSU_OK)
             break; /* the image has zeros there */
-        if (!fits_group(file, file->loaded, header.size))
-            begin_group(file, file->loaded);
-        file->disk.used += sealed_size(header.stored);
-        file->loaded += header.size;
+        take_block(file, &header);
     }
     if (s->allocated < file->loaded)
         __atomic_store_n(&s->allocated, file->loaded, __ATOMIC_RELAXED);
@@ -119,19 +144,23 @@ tansu_status sealed_load(log *l, segment *s, tansu_error *error) {
 }
 
 tansu_status sealed_load_later(log *l, segment *s, tansu_error *error) {
-    const sealed_file *file = s->sealed;
+    sealed_file *file = s->sealed;
     const segment *disk = &file->disk;
-    uint64_t at = disk->used, end = disk->allocated - disk->allocated % 8;
+    uint64_t at = disk->used, end = disk->allocated - disk->allocated % 8, least = file->loaded;
     while ((at = scan_zeros(disk->base, end, at)) + SEALED_HEADER_SIZE <= end) {
         sealed_header header;
         uint64_t step = 8;
-        if (header_of(s, at, file->loaded, &header)) {
+        if (header_of(s, at, least, &header)) {
+            if (!ARRAY_RESERVE(file->entries, file->count, file->capacity, 2))
+                return error_memory(error);
             tansu_status status = sealed_block_open(l->keys, s->number, &header, disk->base + at,
                                                     s->base + header.offset);
             if (status == TANSU_E_MEMORY)
                 return error_memory(error);
             if (status == TANSU_OK) {
                 step = sealed_size(header.stored);
+                if (header.offset >= file->loaded && skip_blocks(file, header.offset, at))
+                    take_block(file, &header);
                 if (s->allocated < (uint64_t)header.offset + header.size)
                     s->allocated = (uint64_t)header.offset + header.size;
             }
@@ -214,24 +243,30 @@ bool sealed_append(log *l, segment *s, uint64_t size) {
     return put && !log_unreadable(l, file->disk.base + begun, file->disk.used - begun);
 }
 
-uint64_t sealed_position(const segment *s, uint64_t offset) {
+bool sealed_position(const segment *s, uint64_t offset, uint64_t *position) {
     const sealed_file *file = s->sealed;
+    *position = file->disk.used;
     if (offset >= file->loaded)
-        return file->disk.used;
+        return offset == file->loaded;
     uint32_t group = 0;
     while (group + 1 < file->count && file->entries[group + 1].offset <= offset)
         group++;
-    uint64_t at = (uint64_t)file->entries[group].position * 8;
+    uint64_t at = (uint64_t)file->entries[group].position * 8, begins = file->entries[group].offset;
     sealed_header header;
-    while (header_of(s, at, 0, &header) && header.offset < offset)
+    while (begins < offset && header_of(s, at, begins, &header) && header.offset == begins) {
         at += sealed_size(header.stored);
-    return at;
+        begins += header.size;
+    }
+    *position = at;
+    return begins == offset;
 }
 
 void sealed_cut(segment *s, uint64_t offset, uint64_t position) {
     sealed_file *file = s->sealed;
-    while (file->count > 0 && file->entries[file->count - 1].offset >= offset)
+    while (file->count > 0 && file->entries[file->count - 1].offset >= offset) {
         file->count--;
+        file->group_ends = true; /* the last one may be of blocks that are not valid */
+    }
     if (s->allocated > offset)
         memset(s->base + offset, 0, s->allocated - offset);
     s->allocated = s->used = offset;
@@ -245,7 +280,7 @@ void sealed_end(log *l, segment *s) {
     tansu_buffer table = TANSU_BUFFER_INIT;
     sealed_table content = {.end = (uint32_t)s->used, .count = file->count};
     memcpy(content.header, disk->base, sizeof content.header);
-    if (sealer_renew(l->keys, SEAL_LOG, &file->sealer, NULL) != TANSU_OK ||
+    if (!sealed_in_place(s) || sealer_renew(l->keys, SEAL_LOG, &file->sealer, NULL) != TANSU_OK ||
         segment_descriptor(l, disk) < 0)
         return;
     pthread_mutex_lock(&l->mutex);
@@ -274,6 +309,8 @@ static void outgrown(log *l, segment *old, const segment *was) {
 
 void sealed_to_blocks(log *l, segment *s) {
     sealed_file *file = s->sealed;
+    if (!sealed_in_place(s))
+        return;
     compressed_segment *blocks = segment_blocks(l, s);
     segment *old = malloc(sizeof *old);
     bool ready = blocks != NULL && old != NULL && list_reserve(&l->outgrown, 1) &&
@@ -355,15 +392,29 @@ static void take_image(log *l, segment *s, const segment *fresh, segment *old) {
     segment_publish(l, s);
 }
 
+/* load_rest -- as much of an image as the table says, of which blocks are not valid. */
+static tansu_status load_rest(log *l, segment *fresh, const compressed_segment *blocks,
+                              tansu_error *error) {
+    sealed_file *file = fresh->sealed;
+    tansu_status status = sealed_load_later(l, fresh, error);
+    if (status != TANSU_OK)
+        return status;
+    if (!ARRAY_RESERVE(file->entries, file->count, file->capacity, 1))
+        return error_memory(error);
+    /* Who reads while another process writes may find more than at the opening. */
+    return file->loaded >= blocks->end || skip_blocks(file, blocks->end, blocks->size)
+               ? TANSU_OK
+               : compressed_corrupt(blocks, 0, error);
+}
+
 tansu_status sealed_to_image(log *l, segment *s, tansu_error *error) {
     segment fresh, *old;
     uint64_t end = s->used;
     tansu_status status = new_image(l, s, !l->read_only, &fresh, &old, error);
     if (status != TANSU_OK)
         return status;
-    /* Who reads meanwhile may find more than at the opening. */
     if (fresh.sealed->loaded < end)
-        status = compressed_corrupt(s->compressed, 0, error);
+        status = load_rest(l, &fresh, s->compressed, error);
     pthread_mutex_lock(&l->mutex);
     segment_wait_unsynced(l);
     if (status == TANSU_OK && !l->read_only) { /* the table is written over */

@@ -17,6 +17,7 @@ typedef struct sealed_file {
     block_entry *entries; /* of the groups */
     uint32_t count, capacity;
     uint64_t loaded; /* the end of the image that the blocks make up */
+    bool group_ends; /* the next block begins a group */
 } sealed_file;
 
 /* sealed_log -- whether the files of a log's segments are sealed. */
@@ -40,7 +41,8 @@ tansu_status sealed_new(log *l, segment *s, const segment_header *header, uint64
 tansu_status sealed_load(log *l, segment *s, tansu_error *error);
 
 /* sealed_load_later -- decrypts as well those of the rest of the file, wherever they lie, so that the
- * frames in them are found. Errors: MEMORY. */
+ * frames in them are found. Those that lie where they were written follow the ones before: what is
+ * between becomes a group that cannot be read. Errors: MEMORY. */
 tansu_status sealed_load_later(log *l, segment *s, tansu_error *error);
 
 /* sealed_open -- makes a segment whose file is open and mapped one that is read by blocks, if the
@@ -59,19 +61,26 @@ bool sealed_fits(const segment *s, uint64_t size);
  * reserved. false: the system could not. */
 bool sealed_append(log *l, segment *s, uint64_t size);
 
-/* sealed_position -- where in the file the block begins that has the frame at an offset of the
- * image. */
-uint64_t sealed_position(const segment *s, uint64_t offset);
+/* sealed_position -- where in the file the block begins that has the frame at an offset of the image.
+ * false: none that lies where it was written. */
+bool sealed_position(const segment *s, uint64_t offset, uint64_t *position);
+
+/* sealed_in_place -- whether the blocks of a segment's file make up all of its commits. Otherwise it
+ * has some in other places than where they were written, and nothing may be cut off. */
+static inline bool sealed_in_place(const segment *s) {
+    return s->sealed->loaded == s->used;
+}
 
 /* sealed_cut -- drops what follows an offset of the image, which lies at `position`. */
 void sealed_cut(segment *s, uint64_t offset, uint64_t position);
 
 /* sealed_end -- writes the table after the last block of a segment that is written no more, and cuts
- * the file after it. Without it, as on a full disk, the next opening reads all blocks. */
+ * the file after it, unless blocks of it are not in place. Without it, as on a full disk, the next opening reads all blocks. */
 void sealed_end(log *l, segment *s);
 
 /* sealed_to_blocks -- makes a segment with its image in memory one that is read by blocks. Its memory
- * becomes one of those that have been outgrown. Where memory is short it stays as it is. */
+ * becomes one of those that have been outgrown. Where memory is short, or blocks are not in place, it
+ * stays as it is. */
 void sealed_to_blocks(log *l, segment *s);
 
 /* sealed_to_image -- the reverse, so that the segment is written on, or followed while another

@@ -259,7 +259,8 @@ void log_clear_marks(log *l) {
 
 /* file_end -- up to where a segment's file has what is to be on the disk. */
 static uint64_t file_end(segment *s) {
-    return s->compressed != NULL ? s->allocated : segment_disk(s)->used;
+    bool all = s->compressed != NULL || (s->sealed != NULL && !sealed_in_place(s));
+    return all ? segment_disk(s)->allocated : segment_disk(s)->used;
 }
 
 /* rewrite -- writes the bytes from an offset on to where they are, which makes their pages dirty

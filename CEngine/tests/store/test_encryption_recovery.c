@@ -1,0 +1,267 @@
+/*
+ * test_encryption_recovery.c -- what opening for writing makes of an encrypted log with a block that
+ * cannot be decrypted: the block costs the documents in it, and nothing that lies behind it.
+ */
+#include "crypt/crypt.h"
+#include "log/compressed/sealed_block.h"
+#include "log/tail.h"
+#include "support/calls/call.h"
+#include "support/calls/maintenance_calls.h"
+#include "support/check.h"
+#include "support/fault/tail_file.h"
+#include "support/folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAD 900
+
+static const uint8_t key[33] = "thirty-two bytes of a random key";
+
+/* Where a test works, and its database. */
+static char *folder;
+static char home[512];
+
+static tansu_db *open_home(void) {
+    tansu_options options = call_options(home);
+    options.key = key;
+    options.key_size = 32;
+    options.segment_size = 1024 * 1024;
+    options.checkpoint_bytes = (uint64_t)1 << 40;
+    return call_open_with(&options);
+}
+
+/* save_some -- documents from `from` up to `to`, each in a commit of its own. */
+static void save_some(tansu_db *db, int from, int to) {
+    static char pad[PAD + 1];
+    memset(pad, 'p', PAD);
+    for (int id = from; id < to; id++) {
+        char json[PAD + 64];
+        snprintf(json, sizeof json, "{'_id': %d, 'pad': '%s'}", id, pad);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, json), &call_error);
+    }
+}
+
+/* lost -- how many of the documents up to `to` cannot be read, as CORRUPT; any other answer is a
+ * failure. */
+static int lost(tansu_db *db, int to) {
+    int count = 0;
+    for (int id = 0; id < to; id++) {
+        char text[32], begin[48];
+        snprintf(text, sizeof text, "{'_id': %d}", id);
+        snprintf(begin, sizeof begin, "{ \"_id\" : %d, \"pad\" : \"ppp", id);
+        const char *found = call_get(db, NULL, "c", text);
+        if (strcmp(found, "CORRUPT") == 0)
+            count++;
+        else if (!CHECK(strncmp(found, begin, strlen(begin)) == 0))
+            check_note("    document %d is %.60s", id, found);
+    }
+    return count;
+}
+
+/* block_at -- where the first block of a segment begins that does not begin before `least`. */
+static uint64_t block_at(const char *segment, uint64_t least) {
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    sealed_header header;
+    uint64_t at = SEALED_BLOCKS;
+    file_read(folder_join(home, segment), &bytes);
+    while (at < least && sealed_header_at(bytes.data, bytes.size, at, &header))
+        at += sealed_size(header.stored);
+    REQUIRE(sealed_header_at(bytes.data, bytes.size, at, &header));
+    tansu_buffer_free(&bytes);
+    return at;
+}
+
+/* table_at -- where the table of a segment begins; 0: it has none. */
+static uint64_t table_at(const char *segment) {
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    sealed_trailer trailer = {0};
+    file_read(folder_join(home, segment), &bytes);
+    REQUIRE(bytes.size > sizeof trailer);
+    memcpy(&trailer, bytes.data + bytes.size - sizeof trailer, sizeof trailer);
+    tansu_buffer_free(&bytes);
+    return memcmp(trailer.magic, SEALED_TRAILER_MAGIC, sizeof trailer.magic) == 0 ? trailer.table
+                                                                                  : 0;
+}
+
+static void begin(void) {
+    folder = folder_new();
+    snprintf(home, sizeof home, "%s/db", folder);
+}
+
+/* killed -- the database is as when the process was killed now. */
+static void killed(tansu_db *db) {
+    char copy[600];
+    snprintf(copy, sizeof copy, "%s-copy", home);
+    folder_copy(home, copy);
+    call_close(db);
+    folder_remove(home);
+    REQUIRE(rename(copy, home) == 0);
+}
+
+/* What the marks say of the last sync: that it ended, was interrupted, or failed, after which the
+ * bytes at the end of the log are written again, in place or into a new file. */
+enum sync_state { SYNC_ENDED, SYNC_INTERRUPTED, SYNC_FAILED, SYNC_STATES };
+
+static void set_sync_state(enum sync_state state) {
+    if (state == SYNC_INTERRUPTED)
+        tail_file_set_state(folder_join(home, "log"), TAIL_SYNCING);
+    if (state == SYNC_FAILED)
+        tail_file_set_state(folder_join(home, "log"), TAIL_FAILED);
+}
+
+/* check_use -- opens the database again and again, and writes: of the documents up to `to`, and of new
+ * ones, no more are lost than those in one block. */
+static void check_use(int to) {
+    for (int round = 0; round < 3; round++) {
+        tansu_db *db = open_home();
+        int gone = lost(db, to);
+        if (!CHECK(gone >= 1 && gone <= 18)) /* a group of blocks, where they are read so */
+            check_note("    opening %d: %d of %d documents are lost", round, gone, to);
+        save_some(db, to, to + 10);
+        to += 10;
+        CHECK(lost(db, to) <=
+              gone); /* with all of the segment in memory, blocks are read one by one */
+        CHECK_STATUS(TANSU_E_CORRUPT, maintenance_verify(db));
+        CHECK(maintenance_contains("block"));
+        call_close(db);
+    }
+}
+
+/* A crash leaves the last segment without a table; the block lies before the checkpoint. */
+static void a_block_before_the_checkpoint_costs_itself(void) {
+    for (int state = SYNC_ENDED; state < SYNC_STATES; state++) {
+        begin();
+        tansu_db *db = open_home();
+        save_some(db, 0, 300);
+        CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+        save_some(db, 300, 400);
+        killed(db);
+        file_flip(folder_join(home, "log/00000001.seg"),
+                  block_at("log/00000001.seg", 100000) + SEALED_HEADER_SIZE + 50, 3);
+        set_sync_state(state);
+        check_use(400);
+        folder_end(folder);
+    }
+}
+
+/* The checkpoint is just before the crash, and the block among the last before it. */
+static void a_block_just_before_the_end_costs_itself(void) {
+    begin();
+    tansu_db *db = open_home();
+    save_some(db, 0, 300);
+    CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+    killed(db);
+    file_flip(folder_join(home, "log/00000001.seg"),
+              block_at("log/00000001.seg", 290000) + SEALED_HEADER_SIZE + 50, 3);
+    check_use(300);
+    folder_end(folder);
+}
+
+/* A segment before the last that has no table yet gets one over all of its blocks. */
+static void a_segment_without_a_table_keeps_its_blocks(void) {
+    for (int state = SYNC_ENDED; state < SYNC_STATES; state++) {
+        for (int checkpoint = 300; checkpoint <= 1800; checkpoint += 1500) {
+            begin();
+            tansu_db *db = open_home();
+            save_some(db, 0, checkpoint);
+            CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+            save_some(db, checkpoint, 2000);
+            killed(db);
+            uint64_t table = table_at("log/00000001.seg");
+            REQUIRE(table != 0);
+            file_cut(folder_join(home, "log/00000001.seg"), table);
+            file_flip(folder_join(home, "log/00000001.seg"),
+                      block_at("log/00000001.seg", 100000) + SEALED_HEADER_SIZE + 50, 3);
+            set_sync_state(state);
+            check_use(2000);
+            CHECK(table_at("log/00000001.seg") == table);
+            folder_end(folder);
+        }
+    }
+}
+
+/* Power loss may tear a table after the next segment was begun. */
+static void a_torn_table_is_written_anew(void) {
+    begin();
+    tansu_db *db = open_home();
+    save_some(db, 0, 1800);
+    CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+    save_some(db, 1800, 2000);
+    killed(db);
+    uint64_t table = table_at("log/00000001.seg");
+    REQUIRE(table != 0);
+    file_flip(folder_join(home, "log/00000001.seg"), table + SEALED_HEADER_SIZE + 20, 3);
+    tail_file_lose_power(folder_join(home, "log"), true);
+    for (int round = 0; round < 2; round++) {
+        db = open_home();
+        maintenance_clean(db);
+        CHECK_INT(0, lost(db, 2000));
+        call_close(db);
+        CHECK(table_at("log/00000001.seg") == table);
+    }
+    folder_end(folder);
+}
+
+/* After a clean end a short last segment is continued, for which all of it is decrypted. */
+static void a_short_segment_is_continued_after_a_bad_block(void) {
+    for (int last = 0; last < 2; last++) {
+        begin();
+        tansu_db *db = open_home();
+        save_some(db, 0, 60);
+        call_close(db);
+        uint64_t at = SEALED_BLOCKS, table = table_at("log/00000001.seg");
+        for (uint64_t next = at; next < (last ? table : 30000);
+             next = block_at("log/00000001.seg", at + 8))
+            at = next;
+        file_flip(folder_join(home, "log/00000001.seg"), at + SEALED_HEADER_SIZE + 50, 3);
+        check_use(60);
+        CHECK(!file_exists(folder_join(home, "log/00000002.seg")));
+        folder_end(folder);
+    }
+}
+
+/* Blocks in each other's place are read where they say that they belong, and nothing is cut off. */
+static void exchanged_blocks_lose_nothing(void) {
+    begin();
+    tansu_db *db = open_home();
+    save_some(db, 0, 300);
+    CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+    killed(db);
+    tansu_buffer before = TANSU_BUFFER_INIT, after = TANSU_BUFFER_INIT;
+    /* A commit that begins a group of blocks may be cut at its end. */
+    uint64_t one = 100000, two, end;
+    do {
+        one = block_at("log/00000001.seg", one + 8);
+        two = block_at("log/00000001.seg", one + 8);
+        end = block_at("log/00000001.seg", two + 8);
+    } while (two - one != end - two);
+    file_read(folder_join(home, "log/00000001.seg"), &before);
+    file_patch(folder_join(home, "log/00000001.seg"), one, before.data + two, two - one);
+    file_patch(folder_join(home, "log/00000001.seg"), two, before.data + one, two - one);
+    db = open_home();
+    CHECK(lost(db, 300) <= 2);
+    CHECK_STATUS(TANSU_E_CORRUPT, maintenance_verify(db));
+    call_close(db);
+    file_read(folder_join(home, "log/00000001.seg"), &after);
+    CHECK(after.size >= end && memcmp(after.data + end, before.data + end, 100000) == 0);
+    tansu_buffer_free(&before);
+    tansu_buffer_free(&after);
+    folder_end(folder);
+}
+
+int main(void) {
+    if (!crypt_available()) {
+        check_skip("the engine has no libcrypto");
+        CHECK(true);
+        return check_finish();
+    }
+    RUN(a_block_before_the_checkpoint_costs_itself);
+    RUN(a_block_just_before_the_end_costs_itself);
+    RUN(a_segment_without_a_table_keeps_its_blocks);
+    RUN(a_torn_table_is_written_anew);
+    RUN(a_short_segment_is_continued_after_a_bad_block);
+    RUN(exchanged_blocks_lose_nothing);
+    return check_finish();
+}
