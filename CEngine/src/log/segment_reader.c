@@ -103,6 +103,21 @@ static tansu_status read_block(log_reader *r, uint32_t block, const uint8_t **st
     return read_some(r, r->stored.data, at, size, size, &got, error);
 }
 
+/* read_header -- what the image of a segment that is read by blocks begins with. */
+static tansu_status read_header(const log_reader *r, segment_header *header, tansu_error *error) {
+    uint64_t faults = guard_faults(&r->l->tally), got;
+    if (r->fd < 0) {
+        *header = segment_image_header(r->compressed);
+        return guard_faults(&r->l->tally) == faults ? TANSU_OK : log_read_error(r->l, error);
+    }
+    segment_header stored;
+    tansu_status status =
+        read_some(r, (uint8_t *)&stored, 0, sizeof stored, sizeof stored, &got, error);
+    if (status == TANSU_OK)
+        *header = segment_header_plain(&stored);
+    return status;
+}
+
 /* fill_blocks -- fill() for a compressed segment: whole blocks. */
 static tansu_status fill_blocks(log_reader *r, uint64_t offset, uint64_t size, uint64_t want,
                                 tansu_error *error) {
@@ -144,7 +159,10 @@ static tansu_status fill(log_reader *r, uint64_t offset, uint64_t size, tansu_er
         return error_memory(error);
     r->start = offset;
     if (r->compressed != NULL) {
-        segment_header header = segment_image_header(r->compressed);
+        segment_header header;
+        tansu_status status = read_header(r, &header, error);
+        if (status != TANSU_OK)
+            return status;
         memcpy(r->window, (const uint8_t *)&header + offset, want - offset);
         r->size = want - offset;
         return TANSU_OK;
@@ -194,6 +212,8 @@ static tansu_status decompress(const log *l, const compressed_segment *s, bool l
     uint64_t faults = guard_faults(&l->tally);
     segment_header header = segment_image_header(s);
     memcpy(image, &header, sizeof header);
+    if (!lenient && guard_faults(&l->tally) != faults)
+        return log_read_error(l, error);
     for (uint32_t i = 0; i < s->count; i++) {
         uint8_t *out = image + s->table[i].offset;
         if (compressed_decode(s, i, s->file + (uint64_t)s->table[i].position * 8, false, out))
