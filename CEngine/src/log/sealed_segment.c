@@ -286,7 +286,9 @@ void sealed_end(log *l, segment *s) {
     pthread_mutex_lock(&l->mutex);
     segment_wait_unsynced(l); /* which compares the sizes */
     uint64_t end = disk->used;
-    if (sealed_table_put(file->sealer, s->number, &content, file->entries, end, &table) &&
+    /* One without a commit has nothing to find, and is rewritten by no change of the data key. */
+    if (file->count != 0 &&
+        sealed_table_put(file->sealer, s->number, &content, file->entries, end, &table) &&
         fs_write_all(l->calls, disk->fd, table.data, table.size, end) == 0)
         end += table.size;
     if (l->calls->truncate(disk->fd, end) == 0) /* also after a part of the table */

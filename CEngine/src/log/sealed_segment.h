@@ -75,7 +75,8 @@ static inline bool sealed_in_place(const segment *s) {
 void sealed_cut(segment *s, uint64_t offset, uint64_t position);
 
 /* sealed_end -- writes the table after the last block of a segment that is written no more, and cuts
- * the file after it, unless blocks of it are not in place. Without it, as on a full disk, the next opening reads all blocks. */
+ * the file after it. One without a block gets none, and of one whose blocks are not in place the file
+ * stays as it is. Without a table, as on a full disk, the next opening reads all blocks. */
 void sealed_end(log *l, segment *s);
 
 /* sealed_to_blocks -- makes a segment with its image in memory one that is read by blocks. Its memory

@@ -265,6 +265,32 @@ static void snapshots_of_before_can_be_read(void) {
     folder_end(folder);
 }
 
+/* A transaction that outgrows its segment twice leaves one without a commit, which no compaction has a
+ * reason to rewrite. */
+static void segments_without_a_commit_need_no_old_key(void) {
+    char *folder = folder_new();
+    tansu_options options = options_with(folder, key);
+    tansu_db *db = call_open_with(&options);
+    save_some(db, 0, SMALL, 0);
+    tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+    for (int i = 0; i < 2 * DOCUMENTS; i++) {
+        char text[600];
+        snprintf(text, sizeof text, "{'_id': %d, 'text': '%0500d'}", i, i);
+        CHECK_OK(call_save(db, txn, "c", TANSU_SAVE, text), &call_error);
+    }
+    CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(rekey(db, i == 0 ? other_key : key), &call_error);
+        maintenance_clean(db);
+    }
+    call_close(db);
+    db = call_open_with(&options);
+    maintenance_clean(db);
+    CHECK_INT(2 * DOCUMENTS, call_count(db, NULL, "c", "{}"));
+    call_close(db);
+    folder_end(folder);
+}
+
 int main(void) {
     if (!library_crypto())
         return check_finish();
@@ -273,5 +299,6 @@ int main(void) {
     RUN(interrupted_changes_do_not_add_up);
     RUN(snapshots_of_before_can_be_read);
     RUN(a_change_that_fails_is_completed_by_the_next);
+    RUN(segments_without_a_commit_need_no_old_key);
     return check_finish();
 }
