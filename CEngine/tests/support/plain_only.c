@@ -53,6 +53,7 @@ static const struct {
      " opens_with_its_key_only opens_with_its_passphrase_only "
      "plain_databases_refuse_a_key invalid_keys rekeying_is_refused "
      "readers_go_on_after_the_key_was_changed what_cannot_be_done_yet "},
+    {"test_encryption_trace.c", KEY, " nothing_is_written_in_plain without_a_key_it_is_seen "},
     {"test_feed_corruption.c", FORMAT, " corruption_is_reported_with_its_offset "},
     {"test_forged_compaction.c", FORMAT,
      " a_compaction_may_replace_the_segment_that_it_is_in "
