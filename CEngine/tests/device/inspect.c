@@ -147,7 +147,9 @@ static void inspect_backup(const ack_record *r, uint64_t seed, const char *backu
     snprintf(what, sizeof what, "backup %" PRIu64 " (%s)", r->step,
              r->step % 2 == 0 ? "folder" : "file");
     watchdog_enter(SLOT, "restore");
-    tansu_status status = tansu_restore(from, to, NULL, NULL, NULL, &error);
+    tansu_status status =
+        the_key() != NULL ? tansu_restore_encrypted(from, to, the_key(), NULL, NULL, NULL, &error)
+                          : tansu_restore(from, to, NULL, NULL, NULL, &error);
     watchdog_leave(SLOT);
     if (status != TANSU_OK)
         fault("%s does not restore: %s: %s [%s]", what, tansu_status_name(status), error.message,

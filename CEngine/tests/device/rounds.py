@@ -9,7 +9,8 @@ import time
 from crash import Log, Replay, remove
 from environment import Environment, FileSystemLost, Worker, call, umount
 
-MARK = "TANSU-DEVICE-DATA"  # as in steps.h: it fits writes of documents and of nothing else
+# What fits writes of documents and of nothing else: the text of steps.h, or what a sealed block of the log begins with.
+MARKS = {"plain": "TANSU-DEVICE-DATA", "encrypted": "TSB1"}
 ACK_RECORD = struct.Struct("<QIIQQ")
 ACKNOWLEDGED = (1, 2)
 
@@ -37,15 +38,15 @@ def fault_commands(rng):
     )
 
 
-def sync_fault_commands(rng):
+def sync_fault_commands(rng, mark):
     """A fault that only one fdatasync reports: the file system stays intact, and the page is clean afterwards."""
     skip = rng.randrange(6)
     return rng.choice(
         [
-            (f"fail write mark={MARK} skip={skip} count=1", False),
-            (f"fail write mark={MARK} skip={skip} count={rng.randrange(2, 6)}", False),
-            (f"fail write half mark={MARK} skip={skip} count=1", False),
-            (f"fail write mark={MARK} errno=ENOSPC skip={skip} count=1", False),
+            (f"fail write mark={mark} skip={skip} count=1", False),
+            (f"fail write mark={mark} skip={skip} count={rng.randrange(2, 6)}", False),
+            (f"fail write half mark={mark} skip={skip} count=1", False),
+            (f"fail write mark={mark} errno=ENOSPC skip={skip} count=1", False),
             (f"fail flush skip={skip} count=1", False),
         ]
     )
@@ -71,6 +72,8 @@ class Round:
         self.unmountable = 0  # states that the file system itself did not survive
         self.file_system = self.rng.choice(options.file_systems)
         self.scenario = self.rng.choice(options.scenarios)
+        # By the seed, so that it repeats the round, and one after the other.
+        self.form = options.forms[seed % len(options.forms)]
         self.durability = "full"
         self.ack_log = os.path.join(work, "acknowledgements")
         self.reopened = 0  # when the workload resumed after the faults
@@ -82,7 +85,7 @@ class Round:
         backups = os.path.join(env.live, "backups")
         os.makedirs(backups, exist_ok=True)
         command = [self.options.workload, "run", os.path.join(env.live, "db"), self.ack_log, str(self.seed)]
-        return Worker(command + [self.durability, backups, str(self.options.hang)])
+        return Worker(command + [self.durability, backups, str(self.options.hang), self.form])
 
     def inspect(self, what, folder, crash_point, process_only, other_boot):
         """Inspects a database and its backups; what is wrong becomes a fault."""
@@ -91,7 +94,7 @@ class Round:
         os.makedirs(scratch)
         command = [self.options.workload, "inspect", os.path.join(folder, "db"), self.ack_log, str(self.seed)]
         command += [str(crash_point), "soft" if process_only else "hard", os.path.join(folder, "backups"), scratch]
-        command += [str(self.options.hang)]
+        command += [str(self.options.hang), self.form]
         if other_boot:
             boot = os.path.join(self.work, "boot_id")
             with open(boot, "w") as f:
@@ -134,7 +137,10 @@ class Round:
 
     def inject_faults(self, env, worker):
         """Has the device fail for a while."""
-        commands, reads = (fault_commands if self.scenario == "faults" else sync_fault_commands)(self.rng)
+        if self.scenario == "faults":
+            commands, reads = fault_commands(self.rng)
+        else:
+            commands, reads = sync_fault_commands(self.rng, MARKS[self.form])
         self.notes.append(f'"{commands}"')
         worker.send("faults")
         # XFS refuses reads too once it has shut itself down.
@@ -358,7 +364,7 @@ class Round:
     def summary(self):
         acknowledged = len(acknowledgement_times(self.ack_log)) if os.path.exists(self.ack_log) else 0
         return (
-            f"seed {self.seed} {self.file_system} {self.scenario} ({'; '.join(self.notes)}): "
+            f"seed {self.seed} {self.file_system} {self.form} {self.scenario} ({'; '.join(self.notes)}): "
             f"{acknowledged} steps acknowledged, {self.states} states after power loss"
             + (f", {self.unmountable} not mountable" if self.unmountable else "")
         )

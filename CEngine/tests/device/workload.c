@@ -48,6 +48,19 @@ static struct {
     pthread_t threads[STEP_THREADS + READERS + 1];
 } run;
 
+static const tansu_key key = {
+    .bytes = "thirty-two bytes of a device key", .size = 32, .kind = TANSU_KEY_BYTES};
+static bool encrypted;
+
+bool set_form(const char *form) {
+    encrypted = strcmp(form, "encrypted") == 0;
+    return encrypted || strcmp(form, "plain") == 0;
+}
+
+const tansu_key *the_key(void) {
+    return encrypted ? &key : NULL;
+}
+
 void set_options(tansu_options *options, const char *path, tansu_durability durability) {
     tansu_options_init(options);
     options->path = path;
@@ -58,6 +71,11 @@ void set_options(tansu_options *options, const char *path, tansu_durability dura
     options->index_cache_bytes = 64 << 10;
     options->compaction_percent = 25;
     options->compaction_share = 100;
+    if (encrypted) {
+        options->key = key.bytes;
+        options->key_size = key.size;
+        options->key_kind = key.kind;
+    }
 }
 
 int64_t stat_value(tansu_db *db, const char *name, int64_t otherwise) {
@@ -294,34 +312,50 @@ static tansu_status backup_now(int calls, tansu_error *error) {
     return status;
 }
 
+typedef enum action { CHECKPOINT, VERIFY, BACKUP, REKEY, REKEY_EVERYTHING, COMPACT } action;
+static const char *const action_names[] = {"checkpoint", "verify",           "backup",
+                                           "rekey",      "rekey everything", "compact"};
+
+/* choose_action -- what the thread does next. */
+static action choose_action(void) {
+    unsigned what = (unsigned)(next_random() % 10);
+    if (what < 3)
+        return CHECKPOINT;
+    if (what == 3)
+        return VERIFY;
+    if (what == 4 && run.backup_number < run.backup_end)
+        return BACKUP;
+    if ((what == 5 || what == 6) && the_key() != NULL)
+        return what == 5 ? REKEY : REKEY_EVERYTHING;
+    return COMPACT;
+}
+
+/* act -- does it; cancelled after `calls` of the progress function. */
+static tansu_status act(action chosen, int calls, tansu_error *error) {
+    switch (chosen) {
+    case CHECKPOINT: return tansu_checkpoint(run.db, error);
+    case VERIFY: verify_now(calls); return TANSU_OK;
+    case BACKUP: return backup_now(calls, error);
+    case REKEY: return tansu_rekey(run.db, the_key(), error);
+    case REKEY_EVERYTHING:
+        return tansu_rekey_everything(run.db, the_key(), progress, &calls, error);
+    default: return tansu_compact(run.db, progress, &calls, NULL, error);
+    }
+}
+
 static void *maintain_continuously(void *context) {
     (void)context;
     while (!atomic_load(&run.stop)) {
         tansu_error error = {0};
-        tansu_status status = TANSU_OK;
-        const char *call = "compact";
-        unsigned what = (unsigned)(next_random() % 10);
+        action chosen = choose_action();
         int calls = next_random() % 3 == 0 ? 1 + (int)(next_random() % 40) : INT32_MAX;
-        if (what < 3)
-            call = "checkpoint";
-        else if (what == 3)
-            call = "verify";
-        else if (what == 4 && run.backup_number < run.backup_end)
-            call = "backup";
-        watchdog_enter(SLOT_MAINTENANCE, call);
-        if (what < 3)
-            status = tansu_checkpoint(run.db, &error);
-        else if (what == 3)
-            verify_now(calls);
-        else if (what == 4 && run.backup_number < run.backup_end)
-            status = backup_now(calls, &error);
-        else
-            status = tansu_compact(run.db, progress, &calls, NULL, &error);
+        watchdog_enter(SLOT_MAINTENANCE, action_names[chosen]);
+        tansu_status status = act(chosen, calls, &error);
         watchdog_leave(SLOT_MAINTENANCE);
         bool excused =
             status == TANSU_E_CANCELLED || corruption_is_known(status) || read_may_fail(status);
         if (!excused)
-            check_write(call, status, false, &error);
+            check_write(action_names[chosen], status, false, &error);
         atomic_fetch_add(&run.maintenance_count, 1);
         usleep((useconds_t)(next_random() % 60000));
     }

@@ -42,6 +42,12 @@ unsigned faults_so_far(void);
 
 /* ---- workload.c and inspect.c ---- */
 
+/* set_form -- whether databases are encrypted: "plain" or "encrypted"; false for another text. */
+bool set_form(const char *form);
+
+/* the_key -- the key of all of them; NULL: they are not encrypted. */
+const tansu_key *the_key(void);
+
 /* set_options -- small segments, checkpoints and caches, so that a second of work has many of each.
  * */
 void set_options(tansu_options *options, const char *path, tansu_durability durability);
