@@ -521,6 +521,25 @@ static void functions_of_series(void) {
     memory_db_close(db);
 }
 
+/* Bounds of ranges are those of MongoDB: decimals of 15 digits, so that 0.2 + 0.1 is 0.3. The exact
+ * value of the double 0.3 is less, and that of 0.2 greater than 0.1 + 0.1. */
+static void bounds_of_ranges_are_decimal(void) {
+    static const char *const documents[] = {"{'t':0.1}",
+                                            "{'t':0.2}",
+                                            "{'t':0.3}",
+                                            "{'t':0.30000000000000004}",
+                                            "{'t':{'$numberDecimal':'0.4'}}",
+                                            NULL};
+    static const example examples[] = {
+        {"{'$setWindowFields':{'sortBy':{'t':1},'output':{'t':{'$count':{},'window':{'range':[-0.1,"
+         "0.1]}}}}}",
+         "{t:1}{t:3}{t:4}{t:4}{t:2}"},
+    };
+    tansu_db *db = memory_db_with(documents);
+    CHECK_EXAMPLES(db, examples);
+    memory_db_close(db);
+}
+
 static void ranks_with_ties(void) {
     static const char *const documents[] = {"{'v':2}", "{'v':1}", "{'v':2.0}",
                                             "{'w':1}", "{'v':3}", NULL};
@@ -675,6 +694,7 @@ static void every_failing_allocation_is_reported(void) {
 int main(void) {
     RUN(windows_are_what_they_are_one_by_one);
     RUN(functions_of_series);
+    RUN(bounds_of_ranges_are_decimal);
     RUN(ranks_with_ties);
     RUN(fields_are_filled);
     RUN(ranges_become_dense);

@@ -5,6 +5,9 @@
 
 #include "query/util/numeric_sum.h"
 
+#include <math.h>
+#include <string.h>
+
 /* is_text -- whether a value is a certain string. */
 static bool is_text(const doc_value *value, const char *text) {
     size_t size;
@@ -120,26 +123,70 @@ tansu_status window_check_base(stage *s, const window_bounds *bounds, const doc_
                          : "A range needs numbers at the path of \"sortBy\", or dates and a unit");
 }
 
-tansu_status window_bound_value(stage *s, const window_bounds *bounds, const window_bound *bound,
-                                const doc_value *base, number *result) {
+/* A double is rounded to 15 digits as a decimal, by less than this part of it. */
+#define ROUNDING 1e-13
+
+/* estimate -- where the end is about. Decimals may be beyond what doubles hold. */
+static void estimate(window_end *end, const doc_value *base, const doc_value *offset) {
+    double from = number_to_double(base), distance = number_to_double(offset);
+    end->near = from + distance;
+    end->slack = (fabs(from) + fabs(distance)) * ROUNDING;
+    if (base->type == DOC_DECIMAL128 || offset->type == DOC_DECIMAL128 || !isfinite(end->slack))
+        end->slack = -1;
+}
+
+tansu_status window_end_begin(stage *s, const window_bounds *bounds, const window_bound *bound,
+                              const number *base, window_end *result) {
+    const doc_value at = number_value(base);
     int64_t date;
+    *result = (window_end){.bound = bound, .base = *base, .slack = -1};
     if (bound->kind != BOUND_OFFSET) {
-        window_copy(base, result);
+        result->known = true;
+        result->value = *base;
         return TANSU_OK;
     }
-    if (bounds->has_unit) {
-        if (!date_add(NULL, doc_int64(base), bounds->unit, bound->offset, &date))
-            return stage_error(s, s->kind->name, "A bound is beyond the dates that can be stored");
-        number_int64(date, result);
-        result->type = DOC_DATE;
+    if (!bounds->has_unit) {
+        const doc_value offset = number_value(&bound->value);
+        estimate(result, &at, &offset);
         return TANSU_OK;
     }
-    /* Decimals hold what the other types do, so far as MongoDB looks at them. */
-    const doc_value offset = number_value(&bound->value);
+    if (!date_add(NULL, doc_int64(&at), bounds->unit, bound->offset, &date))
+        return stage_error(s, s->kind->name, "A bound is beyond the dates that can be stored");
+    number_int64(date, &result->value);
+    result->value.type = DOC_DATE;
+    result->known = true;
+    return TANSU_OK;
+}
+
+/* find_value -- the sum, as a decimal: these hold what the other types do, so far as MongoDB looks
+ * at them. */
+static void find_value(window_end *end) {
+    const doc_value base = number_value(&end->base), offset = number_value(&end->bound->value);
     decimal at, distance;
-    number_to_decimal(base, &at);
+    number_to_decimal(&base, &at);
     number_to_decimal(&offset, &distance);
     decimal_add(&at, &distance, &at);
-    number_decimal(&at, result);
-    return TANSU_OK;
+    number_decimal(&at, &end->value);
+    end->known = true;
+}
+
+tansu_status window_end_compare(stage *s, window_end *end, const doc_value *value, int *order) {
+    if (value->type == DOC_DATE && end->known && end->value.type == DOC_DATE) {
+        const doc_value other = number_value(&end->value);
+        int64_t a = doc_int64(value), b = doc_int64(&other);
+        *order = (a > b) - (a < b);
+        return TANSU_OK;
+    }
+    if (!end->known && end->slack >= 0 && doc_is_number(value) && value->type != DOC_DECIMAL128) {
+        double distance = number_to_double(value) - end->near;
+        if (fabs(distance) > end->slack + fabs(end->near) * ROUNDING) {
+            *order = distance > 0 ? 1 : -1;
+            return TANSU_OK;
+        }
+    }
+    if (!end->known)
+        find_value(end);
+    const doc_value other = number_value(&end->value);
+    return expression_compare(&s->p->ev, value, &other, order) ? TANSU_OK
+                                                               : error_memory(s->p->error);
 }

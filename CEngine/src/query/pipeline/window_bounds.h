@@ -49,10 +49,23 @@ tansu_status window_bounds_compile(stage *s, const char *part, const doc_value *
 tansu_status window_unit_compile(stage *s, const char *part, const doc_value *value,
                                  date_unit *unit);
 
-/* window_bound_value -- the value at which a bound of a range is, for a document whose value of
- * "sortBy" is `base`; `base` itself for BOUND_CURRENT. Errors: INVALID_QUERY. */
-tansu_status window_bound_value(stage *s, const window_bounds *bounds, const window_bound *bound,
-                                const doc_value *base, number *result);
+/* The value at which a bound of a range is for one document. */
+typedef struct window_end {
+    const window_bound *bound;
+    number base;  /* the document's value of "sortBy" */
+    double near;  /* about the value, if it is */
+    double slack; /* so far at most from it; negative: not known */
+    bool known;   /* the value is */
+    number value;
+} window_end;
+
+/* window_end_begin -- for a document whose value of "sortBy" is `base`, one that window_check_base()
+ * accepts. Errors: INVALID_QUERY. */
+tansu_status window_end_begin(stage *s, const window_bounds *bounds, const window_bound *bound,
+                              const number *base, window_end *result);
+
+/* window_end_compare -- the order of a value of "sortBy" and the end. Errors: MEMORY. */
+tansu_status window_end_compare(stage *s, window_end *end, const doc_value *value, int *order);
 
 /* window_check_base -- whether a value can be the middle of a range. Errors: INVALID_QUERY. */
 tansu_status window_check_base(stage *s, const window_bounds *bounds, const doc_value *base);

@@ -83,6 +83,7 @@ struct window_function {
     accumulation accumulation;
     const expression *input;
     const expression *by;      /* the value of "sortBy" */
+    const value_reader *place; /* the same */
     const expression *formula; /* what it computes of the variables */
     uint32_t variables[FORMULA_VARIABLES];
     bool has_unit;
@@ -95,12 +96,12 @@ struct window_function {
     partition_reader lower; /* before the first document of the window */
     partition_reader upper; /* behind the last one */
     partition_reader scan;
-    uint64_t last;    /* where the reader of the last one is */
-    number low, high; /* of a range, for the present document */
-    bool changed;     /* since the last result */
-    bool drifts;      /* sums of doubles: the error of a result grows with what has left */
-    bool inexact;     /* what has left was much greater than what is there */
-    uint64_t removed; /* documents since it was added up */
+    uint64_t last;        /* where the reader of the last one is */
+    window_end low, high; /* of a range, for the present document */
+    bool changed;         /* since the last result */
+    bool drifts;          /* sums of doubles: the error of a result grows with what has left */
+    bool inexact;         /* what has left was much greater than what is there */
+    uint64_t removed;     /* documents since it was added up */
     doc_value result;
     tansu_buffer value; /* a result that is kept */
 };

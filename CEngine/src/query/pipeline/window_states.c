@@ -448,6 +448,7 @@ const window_kind *window_moving_kind(const char *name) {
 
 typedef struct covariance {
     int64_t count; /* pairs of finite numbers */
+    int64_t nan;   /* other pairs that count as NaN */
     window_sum x, y;
     window_sum products;
 } covariance;
@@ -504,13 +505,14 @@ static tansu_status covariance_update(window_function *f, const doc_value *doc, 
         return status;
     if (is_special_pair(pair, &special)) {
         const doc_value number = number_value(&special);
+        s->nan += number_is_nan(&number) ? (remove ? -1 : 1) : 0;
         sum_update(f, &s->products, &number, remove);
         return TANSU_OK;
     }
     s->count += remove ? -1 : 1;
     if (remove && s->count == 0) {
         const window_sum left = s->products;
-        *s = (covariance){.count = 0};
+        *s = (covariance){.nan = s->nan};
         s->products.nan = left.nan;
         s->products.plus_infinity = left.plus_infinity;
         s->products.minus_infinity = left.minus_infinity;
@@ -553,7 +555,7 @@ static tansu_status covariance_result(window_function *f) {
     const doc_value products = number_value(&total);
     if (s->count == 1 && f->kind->variant == 0) {
         number_double(0, &total);
-    } else if (number_is_nan(&products)) {
+    } else if (s->nan != 0) {
         number_double(NAN, &total);
     } else if (products.type == DOC_DECIMAL128) {
         decimal_read(&sum, products.data);

@@ -9,7 +9,7 @@
 struct windowing {
     stage *s;
     window_input input;
-    const expression *by; /* the value of "sortBy"; NULL: no path, or several */
+    value_reader by; /* the value of "sortBy"; without an expression: no path, or several */
     bool has_range;
     window_function *functions;
     uint32_t count;
@@ -35,10 +35,11 @@ static tansu_status compile_place(windowing *w, const doc_iter *path) {
     writer_bytes(&out, path->key, path->key_size);
     writer_end_string(&out, start);
     const doc_value value = {text.data, (uint32_t)text.size, DOC_STRING};
-    tansu_status status = out.failed ? error_memory(w->s->p->error)
-                                     : stage_expression(w->s, "sortBy", &value, &w->by);
+    const expression *e;
+    tansu_status status =
+        out.failed ? error_memory(w->s->p->error) : stage_expression(w->s, "sortBy", &value, &e);
     tansu_buffer_free(&text);
-    return status;
+    return status == TANSU_OK ? value_reader_init(w->s, e, &w->by) : status;
 }
 
 /* compile_order -- "sortBy". */
@@ -62,7 +63,7 @@ static tansu_status compile_order(windowing *w, const doc_value *spec, window_or
     order->descending = number_to_double(&iter.value) < 0;
     if (order->count == 1)
         status = compile_place(w, &iter);
-    order->by = w->by;
+    order->by = w->by.expression;
     return status;
 }
 
@@ -136,6 +137,7 @@ static tansu_status compile_output(windowing *w, const doc_value *output,
             return status;
         }
         f->p = &w->partition;
+        f->place = &w->by;
         w->streams = w->streams && window_function_streams(f);
         w->has_range = w->has_range || f->bounds.range;
     }
@@ -232,18 +234,17 @@ static bool is_tied(const partition *p, uint64_t i) {
 
 /* ---- Windows ---- */
 
-/* compare_to -- the order of the value of "sortBy" of a document and a value. */
-static tansu_status compare_to(window_function *f, const doc_value *doc, const number *value,
+/* compare_to -- the order of the value of "sortBy" of a document and an end of the window. */
+static tansu_status compare_to(window_function *f, const doc_value *doc, window_end *end,
                                int *order, bool *expected) {
+    stage *s = f->p->s;
     doc_value place;
-    const doc_value other = number_value(value);
-    tansu_status status = window_value(f, f->by, doc, &place);
+    evaluation_document(&s->p->ev, doc->data, doc->size);
+    tansu_status status = value_read(&s->p->ev, f->place, doc, &place);
     if (status != TANSU_OK)
         return status;
     *expected = window_is_expected(&f->bounds, &place);
-    return expression_compare(&f->p->s->p->ev, &place, &other, order)
-               ? TANSU_OK
-               : error_memory(f->p->s->p->error);
+    return window_end_compare(s, end, &place, order);
 }
 
 /* is_before -- whether the document at an index is before the window. */
@@ -398,9 +399,9 @@ static tansu_status move_window(window_function *f) {
             p->has_base ? number_value(&p->base) : (doc_value){NULL, 0, DOC_NULL};
         status = window_check_base(p->s, &f->bounds, &base);
         if (status == TANSU_OK)
-            status = window_bound_value(p->s, &f->bounds, &f->bounds.lower, &base, &f->low);
+            status = window_end_begin(p->s, &f->bounds, &f->bounds.lower, &p->base, &f->low);
         if (status == TANSU_OK)
-            status = window_bound_value(p->s, &f->bounds, &f->bounds.upper, &base, &f->high);
+            status = window_end_begin(p->s, &f->bounds, &f->bounds.upper, &p->base, &f->high);
     }
     if (status == TANSU_OK)
         status = move_upper(f);
@@ -423,7 +424,8 @@ static tansu_status read_base(windowing *w) {
     p->has_base = false;
     if (!w->has_range)
         return TANSU_OK;
-    tansu_status status = stage_evaluate(w->s, w->by, &p->doc, &value);
+    evaluation_document(&w->s->p->ev, p->doc.data, p->doc.size);
+    tansu_status status = value_read(&w->s->p->ev, &w->by, &p->doc, &value);
     if (status == TANSU_OK && (doc_is_number(&value) || value.type == DOC_DATE)) {
         window_copy(&value, &p->base);
         p->has_base = true;
