@@ -126,6 +126,16 @@ tansu_status stage_expression(stage *s, const char *part, const doc_value *value
 tansu_status stage_members(const stage *s, const doc_value *spec, const char *names,
                            doc_value *values);
 
+/* write_path -- a string element, "$path". */
+static inline void write_path(writer *w, const char *key, size_t key_size, const char *path,
+                              size_t size) {
+    writer_head(w, DOC_STRING, key, key_size);
+    size_t start = writer_begin_string(w);
+    writer_bytes(w, "$", 1);
+    writer_bytes(w, path, size);
+    writer_end_string(w, start);
+}
+
 /* stage_alloc -- zeroed memory that lives as long as the pipeline, for s->state and the like; NULL
  * with the error set when it is exhausted. */
 void *stage_alloc(stage *s, size_t size);

@@ -8,6 +8,7 @@
  */
 #include "query/pipeline/document_sorter.h"
 #include "query/pipeline/sort_pattern.h"
+#include "query/pipeline/window_bounds.h"
 
 #include "bson/decimal_arithmetic.h"
 #include "query/util/date_unit.h"
@@ -60,15 +61,6 @@ typedef struct densify_state {
 } densify_state;
 
 /* ---- Compiling ---- */
-
-/* put_path -- a string value, "$path". */
-static void put_path(writer *w, const char *key, size_t key_size, const char *path, size_t size) {
-    writer_head(w, DOC_STRING, key, key_size);
-    size_t start = writer_begin_string(w);
-    writer_bytes(w, "$", 1);
-    writer_bytes(w, path, size);
-    writer_end_string(w, start);
-}
 
 /* read_path -- the name of a field. */
 static tansu_status read_path(stage *s, const char *part, const doc_value *value, const char **text,
@@ -139,7 +131,7 @@ static tansu_status compile_set(stage *s, const char **paths, uint32_t count, co
     size_t start = writer_begin(&w);
     for (uint32_t i = 0; i < count; i++) {
         size_t size = strlen(paths[i]);
-        put_path(&w, paths[i], size, value ? value : paths[i], value ? strlen(value) : size);
+        write_path(&w, paths[i], size, value ? value : paths[i], value ? strlen(value) : size);
     }
     writer_end(&w, start);
     doc_value spec = {NULL, (uint32_t)doc.size, DOC_DOCUMENT};
@@ -166,13 +158,6 @@ static tansu_status compile_fields(stage *s, densify_state *state) {
     return status;
 }
 
-/* keep_number -- copies a number or a date. */
-static void keep_number(const doc_value *value, number *result) {
-    memcpy(result->bytes, value->data, value->size);
-    result->size = (uint8_t)value->size;
-    result->type = value->type;
-}
-
 /* read_range -- the bounds [low, high]. */
 static tansu_status read_range(stage *s, densify_state *state, const doc_value *list) {
     doc_iter iter;
@@ -190,8 +175,8 @@ static tansu_status read_range(stage *s, densify_state *state, const doc_value *
         return stage_error(s, "range.bounds", "Dates need a unit, and numbers have none");
     if (!state->has_unit && ends[0].type != state->step.type)
         return stage_error(s, "range.bounds", "Must be numbers of the type of the step");
-    keep_number(&ends[0], &state->low);
-    keep_number(&ends[1], &state->high);
+    window_copy(&ends[0], &state->low);
+    window_copy(&ends[1], &state->high);
     if (ends[0].type == DOC_DATE ? doc_int64(&ends[0]) > doc_int64(&ends[1])
                                  : number_compare(&ends[0], &ends[1]) > 0)
         return stage_error(s, "range.bounds", "The lower bound exceeds the upper one");
@@ -228,7 +213,7 @@ static tansu_status read_step(stage *s, densify_state *state, const doc_value *r
     const doc_value least = number_value(&zero), *step = &members[STEP];
     if (!doc_is_number(step) || number_compare(step, &least) <= 0)
         return stage_error(s, "range.step", "Must be a number above 0");
-    keep_number(step, &state->step);
+    window_copy(step, &state->step);
     state->has_unit = members[UNIT].type != DOC_MISSING;
     if (state->has_unit && !date_unit_read(&members[UNIT], &state->unit))
         return stage_error(s, "range.unit", "Must name a unit of time, such as \"day\"");
@@ -308,7 +293,7 @@ static tansu_status read_value(stage *s, const densify_state *state, const doc_v
     if (state->has_unit ? value.type != DOC_DATE : !doc_is_number(&value))
         return stage_error(s, s->kind->name,
                            "The field must have dates when there is a unit, and numbers otherwise");
-    keep_number(&value, result);
+    window_copy(&value, result);
     return TANSU_OK;
 }
 

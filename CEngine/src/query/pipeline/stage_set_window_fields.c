@@ -46,15 +46,6 @@ static bool is_text(const doc_value *value, const char *text) {
     return size == strlen(text) && memcmp(string, text, size) == 0;
 }
 
-/* put_path -- a string element, "$path". */
-static void put_path(writer *w, const char *key, size_t key_size, const char *path, size_t size) {
-    writer_head(w, DOC_STRING, key, key_size);
-    size_t start = writer_begin_string(w);
-    writer_bytes(w, "$", 1);
-    writer_bytes(w, path, size);
-    writer_end_string(w, start);
-}
-
 /* put_field -- one field of "output": into what $setWindowFields sets, {"$locf": "$field"}, or into
  * what $addFields does, {"$ifNull": ["$field", value]}. */
 static tansu_status put_field(stage *s, const doc_iter *field, writer *windows, writer *values) {
@@ -71,7 +62,7 @@ static tansu_status put_field(stage *s, const doc_iter *field, writer *windows, 
     if (method->type == DOC_MISSING) {
         size_t start = writer_open(values, field->key, DOC_DOCUMENT);
         size_t list = writer_open(values, "$ifNull", DOC_ARRAY);
-        put_path(values, "0", 1, field->key, field->key_size);
+        write_path(values, "0", 1, field->key, field->key_size);
         writer_index_value(values, 1, &members[VALUE]);
         writer_end(values, list);
         writer_end(values, start);
@@ -81,7 +72,7 @@ static tansu_status put_field(stage *s, const doc_iter *field, writer *windows, 
         return stage_error(s, "output", "A method is \"linear\" or \"locf\"");
     const char *name = is_text(method, "locf") ? "$locf" : "$linearFill";
     size_t start = writer_open(windows, field->key, DOC_DOCUMENT);
-    put_path(windows, name, strlen(name), field->key, field->key_size);
+    write_path(windows, name, strlen(name), field->key, field->key_size);
     writer_end(windows, start);
     return TANSU_OK;
 }
@@ -99,7 +90,7 @@ static tansu_status read_partition_fields(stage *s, const doc_value *fields, wri
         const char *text = doc_string(&iter.value, &size);
         if (memchr(text, 0, size))
             return stage_error(s, "partitionByFields", "A path has a NUL");
-        put_path(w, text, size, text, size);
+        write_path(w, text, size, text, size);
     }
     writer_end(w, start);
     return TANSU_OK;

@@ -172,8 +172,11 @@ tansu_status window_formula(window_function *f, const doc_value *values, doc_val
 
 extern const window_kind window_accumulates; /* any accumulator */
 
-/* window_states.c: accumulators whose windows move. */
+/* window_moving_kind -- an accumulator whose window moves, in window_states.c; NULL: all windows of
+ * that name are added up anew. */
 const window_kind *window_moving_kind(const char *name);
+
+/* window_pairs.c */
 extern const window_kind window_covariance_pop;
 extern const window_kind window_covariance_samp;
 extern const window_kind window_integral;

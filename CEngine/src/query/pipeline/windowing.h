@@ -6,7 +6,9 @@
  *   window_input.c       the documents by partition and order
  *   window_bounds.c      where a window begins and ends
  *   window_functions.c   the table of functions, and the accumulators
- *   window_states.c      functions that values are removed from again, as a window moves
+ *   window_states.c      accumulators that values are removed from again, as a window moves
+ *   window_sum.c         the sums of these
+ *   window_pairs.c       functions of pairs of numbers: covariances and $integral
  *   window_series.c      functions of a series of documents: ranks, averages, interpolation
  *
  * When no function looks ahead or back, documents stream from the sort. Otherwise one partition at a
