@@ -247,12 +247,121 @@ static void append_expression(fuzz_bytes *bytes, bson_t *doc, const char *key, i
 
 /* ---- Stages ---- */
 
+/* append_bounds -- those of a window. */
+static void append_bounds(fuzz_bytes *bytes, bson_t *function) {
+    static const char *const words[] = {"unbounded", "current"};
+    bson_t window = BSON_INITIALIZER, list = BSON_INITIALIZER;
+    for (int i = 0; i < 2; i++) {
+        const char *key = i == 0 ? "0" : "1";
+        unsigned choice = fuzz_choose(bytes, 8);
+        if (choice < COUNT(words))
+            bson_append_utf8(&list, key, 1, words[choice], -1);
+        else
+            bson_append_int32(&list, key, 1, (int32_t)choice - 5 + i);
+    }
+    bool range = fuzz_choose(bytes, 2) != 0;
+    bson_append_array(&window, range ? "range" : "documents", -1, &list);
+    if (range && fuzz_choose(bytes, 4) == 3)
+        bson_append_utf8(&window, "unit", -1, "day", -1);
+    bson_append_document(function, "window", -1, &window);
+    bson_destroy(&list);
+    bson_destroy(&window);
+}
+
+/* append_window_function -- any, with an operand that it may take. */
+static void append_window_function(fuzz_bytes *bytes, bson_t *output, const char *key) {
+    static const char *const plain[] = {"$sum",           "$avg",
+                                        "$min",           "$max",
+                                        "$push",          "$addToSet",
+                                        "$first",         "$last",
+                                        "$stdDevPop",     "$stdDevSamp",
+                                        "$locf",          "$linearFill",
+                                        "$covariancePop", "$covarianceSamp",
+                                        "$setUnion",      "$concatArrays",
+                                        "$mergeObjects"};
+    static const char *const ranks[] = {"$rank", "$denseRank", "$documentNumber", "$count"};
+    static const char *const series[] = {"$derivative",   "$integral", "$shift",
+                                         "$expMovingAvg", "$firstN",   "$minN"};
+    bson_t function = BSON_INITIALIZER, operand = BSON_INITIALIZER;
+    unsigned choice = fuzz_choose(bytes, 4);
+    if (choice == 0) {
+        bson_append_document(&function, ranks[fuzz_choose(bytes, COUNT(ranks))], -1, &operand);
+    } else if (choice == 1) {
+        unsigned which = fuzz_choose(bytes, COUNT(series));
+        append_expression(bytes, &operand, which == 2 ? "output" : "input", 2);
+        if (which >= 2)
+            bson_append_int32(&operand,
+                              which == 2   ? "by"
+                              : which == 3 ? "N"
+                                           : "n",
+                              -1, 1 + (int32_t)fuzz_choose(bytes, 3));
+        bson_append_document(&function, series[which], -1, &operand);
+    } else {
+        append_expression(bytes, &function, plain[fuzz_choose(bytes, COUNT(plain))], 2);
+    }
+    if (choice != 0 && fuzz_choose(bytes, 4) != 3)
+        append_bounds(bytes, &function);
+    bson_append_document(output, key, -1, &function);
+    bson_destroy(&operand);
+    bson_destroy(&function);
+}
+
+/* append_windows -- $setWindowFields. */
+static void append_windows(fuzz_bytes *bytes, bson_t *stage) {
+    bson_t inner = BSON_INITIALIZER, part = BSON_INITIALIZER, output = BSON_INITIALIZER;
+    if (fuzz_choose(bytes, 2) != 0)
+        append_expression(bytes, &inner, "partitionBy", 2);
+    bson_append_int32(&part, fuzz_choose(bytes, 2) ? "_id" : "a", -1,
+                      fuzz_choose(bytes, 4) == 3 ? -1 : 1);
+    bson_append_document(&inner, "sortBy", -1, &part);
+    append_window_function(bytes, &output, "w");
+    if (fuzz_choose(bytes, 2) != 0)
+        append_window_function(bytes, &output, "a.x");
+    bson_append_document(&inner, "output", -1, &output);
+    bson_append_document(stage, "$setWindowFields", -1, &inner);
+    bson_destroy(&output);
+    bson_destroy(&part);
+    bson_destroy(&inner);
+}
+
+/* append_series -- $fill or $densify. */
+static void append_series(fuzz_bytes *bytes, bson_t *stage) {
+    static const char *const bounds[] = {"full", "partition"};
+    bson_t inner = BSON_INITIALIZER, part = BSON_INITIALIZER, list = BSON_INITIALIZER,
+           field = BSON_INITIALIZER;
+    bool fill = fuzz_choose(bytes, 2) != 0;
+    bson_append_utf8(&list, "0", 1, "b", 1);
+    if (fuzz_choose(bytes, 2) != 0)
+        bson_append_array(&inner, "partitionByFields", -1, &list);
+    if (fill) {
+        bson_append_int32(&part, "_id", -1, 1);
+        bson_append_document(&inner, "sortBy", -1, &part);
+        if (fuzz_choose(bytes, 2) != 0)
+            append_expression(bytes, &field, "value", 2);
+        else
+            bson_append_utf8(&field, "method", -1, fuzz_choose(bytes, 2) ? "locf" : "linear", -1);
+        bson_reinit(&part);
+        bson_append_document(&part, "a", 1, &field);
+        bson_append_document(&inner, "output", -1, &part);
+    } else {
+        bson_append_utf8(&inner, "field", -1, fuzz_choose(bytes, 2) ? "a" : "_id", -1);
+        fuzz_append_value(bytes, &part, "step");
+        bson_append_utf8(&part, "bounds", -1, bounds[fuzz_choose(bytes, 2)], -1);
+        bson_append_document(&inner, "range", -1, &part);
+    }
+    bson_append_document(stage, fill ? "$fill" : "$densify", -1, &inner);
+    bson_destroy(&field);
+    bson_destroy(&list);
+    bson_destroy(&part);
+    bson_destroy(&inner);
+}
+
 /* append_stage -- one of any kind. */
 static void append_stage(fuzz_bytes *bytes, bson_t *stage) {
     static const char *const computing[] = {"$project", "$addFields", "$set"};
     static const char *const whole[] = {"$replaceWith", "$sortByCount", "$count"};
     bson_t inner = BSON_INITIALIZER, sum = BSON_INITIALIZER, *query;
-    switch (fuzz_choose(bytes, 8)) {
+    switch (fuzz_choose(bytes, 11)) {
     case 0:
     case 1:
     case 2:
@@ -273,6 +382,9 @@ static void append_stage(fuzz_bytes *bytes, bson_t *stage) {
         bson_append_utf8(stage, fuzz_choose(bytes, 2) ? "$unwind" : "$unset", -1,
                          fuzz_choose(bytes, 2) ? "$a" : "b", -1);
         break;
+    case 7:
+    case 8: append_windows(bytes, stage); break;
+    case 9: append_series(bytes, stage); break;
     default:
         append_expression(bytes, &inner, "_id", 1);
         append_expression(bytes, &sum, fuzz_choose(bytes, 2) ? "$push" : "$sum", 1);
