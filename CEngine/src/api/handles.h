@@ -61,7 +61,7 @@ struct tansu_cursor {
     log_pins pins; /* of it */
     query *query;
     query_run *run;
-    pipeline *pipeline; /* instead of a query and its run */
+    pipeline *pipeline;            /* instead of a query and its run */
     uint64_t faults;               /* log_faults() that were reported */
     interrupt interrupt;           /* tansu_cursor_cancel() */
     tansu_buffer copy;             /* in a write transaction: the document last shown */

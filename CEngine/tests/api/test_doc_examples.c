@@ -16,11 +16,8 @@ static const struct {
     const char *name;
     unsigned least;
 } documents[] = {
-    {"coming-from.md", 10},
-    {"json-commands.md", 55},
-    {"query-language.md", 100},
-    {"pipelines.md", 14},
-    {"expressions.md", 5},
+    {"coming-from.md", 10}, {"json-commands.md", 55}, {"query-language.md", 100},
+    {"pipelines.md", 14},   {"expressions.md", 5},
 };
 
 static const size_t document_count = sizeof documents / sizeof documents[0];

@@ -281,6 +281,23 @@ static void reading(void) {
     tansu_buffer_free(&group);
 }
 
+static void pipelines(void) {
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    tansu_cursor *cursor;
+    CHECK_OK(tansu_json_to_bson("{\"0\": {\"$documents\": []}}", SIZE_MAX, &bytes, NULL), NULL);
+    const tansu_document stages = {bytes.data, bytes.size};
+    NEEDS(db, tansu_pipeline(NULL, NULL, NULL, stages, NONE, &cursor, NULL));
+    NEEDS(stages, tansu_pipeline(db, NULL, "c", NONE, NONE, &cursor, NULL));
+    NEEDS(cursor, tansu_pipeline(db, NULL, NULL, stages, NONE, NULL, NULL));
+    TAKES(txn, tansu_pipeline(db, NULL, NULL, stages, NONE, &cursor, NULL));
+    tansu_cursor_close(cursor);
+    TAKES(collection, tansu_pipeline(db, NULL, NULL, stages, NONE, &cursor, NULL));
+    tansu_cursor_close(cursor);
+    TAKES(hints, tansu_pipeline(db, NULL, NULL, stages, NONE, &cursor, NULL));
+    tansu_cursor_close(cursor);
+    tansu_buffer_free(&bytes);
+}
+
 static void matching_and_converting(void) {
     tansu_matcher *matcher = NULL;
     int matches;
@@ -586,6 +603,7 @@ int main(void) {
     RUN(collections_and_indexes);
     RUN(writing);
     RUN(reading);
+    RUN(pipelines);
     RUN(matching_and_converting);
     RUN(feeds);
     RUN(maintenance);
