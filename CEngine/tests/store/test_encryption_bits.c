@@ -128,10 +128,15 @@ static void turn_bits(bool closed, bool reading, uint64_t rounds) {
         noticed[part] += found;
         if (parts[part].noticed && !CHECK(found))
             check_note("    %s: nothing noticed it", what);
-        if (reading)
+        if (reading) {
             file_flip(folder_join(damaged.home, name), at, bit);
-        else
+        } else { /* the opening has lost nothing of the rest */
+            int lost = damaged.lost;
+            damaged_examine(what, false);
+            if (!CHECK(damaged.lost <= lost))
+                check_note("    %s: %d documents were lost, then %d", what, lost, damaged.lost);
             damaged_restore();
+        }
     }
 }
 

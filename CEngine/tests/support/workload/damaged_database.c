@@ -137,16 +137,17 @@ static bool typed(const char *what, tansu_status status) {
 
 /* read_all -- whether reading notices something; what it does not notice is right. */
 static bool read_all(tansu_db *db, const char *what) {
-    bool noticed = false;
+    damaged.lost = 0;
     for (int id = 0; id < damaged.documents; id++) {
         char text[32];
         snprintf(text, sizeof text, "{'_id': %d}", id);
         const char *found = call_get(db, NULL, id % 3 == 0 ? "packed" : "c", text);
         if (strcmp(found, "CORRUPT") == 0)
-            noticed = true;
+            damaged.lost++;
         else if (!CHECK(is_right(id, found)))
             check_note("    %s: document %d is %.80s", what, id, found);
     }
+    bool noticed = damaged.lost > 0;
     for (int i = 0; i < 2; i++) {
         const char *found = call_find(db, NULL, i == 0 ? "c" : "packed", "{'n': {'$gt': 0}}",
                                       "{'$orderby': {'n': 1}, '$fields': {'n': 1, '_id': 0}}");
@@ -162,6 +163,7 @@ bool damaged_examine(const char *what, bool reading) {
     tansu_options options = damaged_options(damaged.home);
     options.must_exist = 1;
     options.read_only = reading;
+    damaged.lost = damaged.documents;
     tansu_db *db = NULL;
     tansu_status status = tansu_open(&options, &db, &call_error);
     if (status != TANSU_OK)

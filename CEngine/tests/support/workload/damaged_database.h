@@ -31,6 +31,7 @@ typedef struct damaged_database {
     int large;                              /* bytes of the large ones */
     damaged_file files[DAMAGED_FILES_MOST]; /* by name; those that have bytes */
     int file_count;
+    int lost;                       /* documents that the last damaged_examine() could not read */
     int numbers[DAMAGED_DOCUMENTS]; /* `n` of each document by `_id`; 0 when it was removed */
 } damaged_database;
 
