@@ -1109,6 +1109,10 @@ TANSU_API tansu_status tansu_pipeline(tansu_db *db, tansu_txn *txn, const char *
  *   except: [path, ...]    likewise: it has none at these paths and below them
  *   maxEntries: n          a document whose arrays would make more entries in it is refused; 1 to
  *                          TANSU_MAX_INDEX_ENTRIES, TANSU_DEFAULT_INDEX_ENTRIES without it
+ *   expireAfterSeconds: n  documents are removed when this many seconds, 0 to 2147483647, have
+ *                          passed since the date at the index's one path, or since the earliest
+ *                          date of an array there, as tansu_expire() says. Not for `_id`, compound
+ *                          and wildcard indexes
  * The path "**" makes a wildcard index, with entries for the values of all paths, and "path.**" one
  * for those at a path and below it (docs/query-language.md#wildcard-indexes). It has no other path,
  * the direction 1, and neither `unique` nor `sparse`.
@@ -1150,7 +1154,8 @@ TANSU_API tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char
 
 /* Lists the indexes: {"indexes": [{"name", "keys": {...}, "unique": bool, "multikey": bool,
  * "entries": n}, ...]}, with "sparse": true, "caseInsensitive": true, "partialFilter": {...},
- * "maxEntries": n, "only": [...] and "except": [...] where they were given. Errors: NOT_FOUND. */
+ * "maxEntries": n, "expireAfterSeconds": n, "only": [...] and "except": [...] where they were given.
+ * Errors: NOT_FOUND. */
 TANSU_API tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collection,
                                         tansu_buffer *result, tansu_error *error);
 
@@ -1260,6 +1265,23 @@ TANSU_API void tansu_feed_close(tansu_feed *feed);
  */
 TANSU_API tansu_status tansu_compact(tansu_db *db, tansu_progress progress, void *context,
                                      tansu_buffer *report, tansu_error *error);
+
+/*
+ * Removes the documents that have expired by indexes with the option expireAfterSeconds. The same
+ * runs in the background while the database is open for writing: after opening, when such an index
+ * was created, and so often that a document is removed within a minute; until then it is found as
+ * any other. This call is for programs that want it now, or whose threads are stopped. Documents
+ * without a date in the index never expire, those that a partial index lacks neither.
+ *
+ * The wall clock decides what has expired. Documents are removed in commits of up to 100 of them,
+ * between which others write, with the delete rules and the change events of other removals. One
+ * whose removal a rule denies stays, and is tried again the next time. A commit is as durable as
+ * options.durability says, but `full` as `interval`.
+ *
+ * *removed (may be NULL): how many had expired and were removed, also before an error. Errors: BUSY,
+ * READ_ONLY, and those of a removal and of a commit.
+ */
+TANSU_API tansu_status tansu_expire(tansu_db *db, int64_t *removed, tansu_error *error);
 
 /*
  * Verifies all that is stored, as of one commit: every frame and record of the log, every

@@ -36,7 +36,7 @@ tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error
     if (status == TANSU_OK)
         status = handle_open(&whole, &fs_system, &engine_query_hooks, db, error);
     if (status == TANSU_OK)
-        compact_enable(db_inner(*db));
+        background_enable(db_inner(*db));
     return status;
 }
 

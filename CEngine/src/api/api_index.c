@@ -195,6 +195,7 @@ static void append_index(writer *w, uint32_t number, const collection_index *ind
         writer_document(w, "partialFilter", definition->filter_bson, definition->filter_size);
     if (definition->max_entries != TANSU_DEFAULT_INDEX_ENTRIES)
         writer_int32(w, "maxEntries", (int32_t)definition->max_entries);
+    index_definition_expiry(definition, w);
     index_definition_scope(definition, w);
     writer_bool(w, "multikey", index->multikey);
     writer_int64(w, "entries", (int64_t)index->entries.count);

@@ -10,6 +10,7 @@
 #include "compact/compact.h"
 #include "log/scan.h"
 #include "query/query_hooks.h"
+#include "rules/expiry.h"
 #include "store/collection_options.h"
 #include "store/handle.h"
 #include "store/open/instances.h"
@@ -46,6 +47,22 @@ tansu_status tansu_compact(tansu_db *db, tansu_progress progress, void *context,
     handle_release(db_inner(db));
     if (status == TANSU_OK && report != NULL && !append_compact_report(report, &result))
         status = error_memory(error);
+    return status;
+}
+
+tansu_status tansu_expire(tansu_db *db, int64_t *removed, tansu_error *error) {
+    if (removed != NULL)
+        *removed = 0;
+    if (db == NULL)
+        return null_argument("db", error);
+    expiry_result result;
+    tansu_status status = handle_acquire(db_inner(db), error);
+    if (status != TANSU_OK)
+        return status;
+    status = expiry_run(db_inner(db), &result, error);
+    handle_release(db_inner(db));
+    if (removed != NULL)
+        *removed = (int64_t)result.removed;
     return status;
 }
 
@@ -459,7 +476,7 @@ tansu_status tansu_clone(tansu_db *db, const tansu_options *target, tansu_progre
         status = clone_database(d, &whole, &t, &inner, error);
         if (status == TANSU_OK) {
             handle_attach(handle, inner);
-            compact_enable(inner);
+            background_enable(inner);
             *copy = handle;
         } else {
             handle_free(handle);

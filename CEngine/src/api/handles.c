@@ -4,6 +4,8 @@
  */
 #include "api/handles.h"
 
+#include "compact/compact.h"
+#include "rules/expiry.h"
 #include "store/handle.h"
 #include "store/open/instances.h"
 #include "store/write_lock.h"
@@ -52,6 +54,11 @@ tansu_status handle_open(const tansu_options *options, const fs *calls, const qu
         handle_free(handle);
     }
     return status;
+}
+
+void background_enable(database *db) {
+    compact_enable(db);
+    expiry_enable(db);
 }
 
 /* ---- Calls ---- */

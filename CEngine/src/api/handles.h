@@ -93,6 +93,10 @@ void handle_free(tansu_db *db);
 tansu_status handle_open(const tansu_options *options, const fs *calls, const query_hooks *hooks,
                          tansu_db **db, tansu_error *error);
 
+/* background_enable -- what a database that was opened does by itself from now on: compaction, and
+ * removing expired documents. */
+void background_enable(database *db);
+
 /* options_parse -- reads the members that tansu_open_json() lists. Texts are those of the document.
  * Errors: INVALID_ARGUMENT. */
 tansu_status options_parse(const uint8_t *doc, size_t size, tansu_options *options,

@@ -7,6 +7,7 @@
 #include "bson/number.h"
 #include "bson/value.h"
 #include "util/buffer.h"
+#include "util/bytes.h"
 #include "util/error.h"
 #include "util/utf8.h"
 
@@ -143,6 +144,24 @@ static tansu_status read_max_entries(index_definition *definition, const doc_val
     return TANSU_OK;
 }
 
+/* read_expire_after -- parses the seconds until documents expire. */
+static tansu_status read_expire_after(index_definition *definition, const doc_value *value,
+                                      tansu_error *error) {
+    int64_t seconds = 0;
+    uint8_t bytes[8];
+    const doc_value without_fraction = {.data = bytes, .size = sizeof bytes, .type = DOC_INT64};
+    bool number = number_whole(value, FRACTION_CUT, &seconds);
+    store_u64(bytes, (uint64_t)seconds);
+    if (!number || value_compare(value, &without_fraction) != 0 || seconds < 0 ||
+        seconds > INT32_MAX)
+        return error_set(error, TANSU_E_INVALID_INDEX, "expireAfterSeconds",
+                         "The option \"expireAfterSeconds\" must be a whole number from 0 to %d",
+                         INT32_MAX);
+    definition->expires = true;
+    definition->expire_after = (uint32_t)seconds;
+    return TANSU_OK;
+}
+
 /* read_scope_path -- one path of `only` or `except`. */
 static tansu_status read_scope_path(const char *option, const doc_value *value, wildcard_path *path,
                                     tansu_error *error) {
@@ -215,6 +234,26 @@ static tansu_status check_wildcard(const index_definition *definition, tansu_err
     return TANSU_OK;
 }
 
+/* check_expiry -- refuses an index by which documents cannot expire. */
+static tansu_status check_expiry(const index_definition *definition, tansu_error *error) {
+    const path *path = &definition->paths[0];
+    if (!definition->expires)
+        return TANSU_OK;
+    if (definition->wildcard)
+        return error_set(error, TANSU_E_INVALID_INDEX, "expireAfterSeconds",
+                         "Documents can't expire by a wildcard index; create an index on the path "
+                         "of a date");
+    if (definition->path_count > 1)
+        return error_set(error, TANSU_E_INVALID_INDEX, "expireAfterSeconds",
+                         "Documents expire by one date; create an index with the path of the date "
+                         "alone, and another one for several paths");
+    if (path->count == 1 && strcmp(path->parts[0].name, "_id") == 0)
+        return error_set(error, TANSU_E_INVALID_INDEX, "expireAfterSeconds",
+                         "Documents can't expire by their _id; store the date in a field of its "
+                         "own");
+    return TANSU_OK;
+}
+
 /* read_option -- parses one option. */
 static tansu_status read_option(index_definition *definition, const doc_iter *option,
                                 tansu_error *error) {
@@ -223,6 +262,8 @@ static tansu_status read_option(index_definition *definition, const doc_iter *op
         return read_filter(definition, &option->value, error);
     if (strcmp(option->key, "maxEntries") == 0)
         return read_max_entries(definition, &option->value, error);
+    if (strcmp(option->key, "expireAfterSeconds") == 0)
+        return read_expire_after(definition, &option->value, error);
     if (strcmp(option->key, "only") == 0)
         return read_scope(option, &definition->scope.only, &definition->scope.only_count, error);
     if (strcmp(option->key, "except") == 0)
@@ -239,8 +280,8 @@ static tansu_status read_option(index_definition *definition, const doc_iter *op
     if (flag == NULL)
         return error_set(error, TANSU_E_INVALID_INDEX, option->key,
                          "There is no such index option; use \"unique\", \"sparse\", "
-                         "\"caseInsensitive\", \"maxEntries\", \"partialFilter\", \"only\" or "
-                         "\"except\"");
+                         "\"caseInsensitive\", \"maxEntries\", \"partialFilter\", "
+                         "\"expireAfterSeconds\", \"only\" or \"except\"");
     if (!doc_as_bool(&option->value, flag))
         return error_set(error, TANSU_E_INVALID_INDEX, option->key,
                          "The option \"%s\" must be true or false", option->key);
@@ -356,6 +397,8 @@ tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_
     if (status == TANSU_OK)
         status = check_wildcard(definition, error);
     if (status == TANSU_OK)
+        status = check_expiry(definition, error);
+    if (status == TANSU_OK)
         status = read_name(definition, name, error);
     if (status != TANSU_OK) {
         index_definition_free(definition);
@@ -399,6 +442,7 @@ bool index_definition_equal(const index_definition *a, const index_definition *b
     if (a->path_count != b->path_count || a->unique != b->unique || a->sparse != b->sparse ||
         a->fold != b->fold || a->max_entries != b->max_entries ||
         a->filter_size != b->filter_size || a->wildcard != b->wildcard ||
+        a->expires != b->expires || a->expire_after != b->expire_after ||
         !wildcard_scope_equal(&a->scope, &b->scope) ||
         (a->filter_size != 0 && memcmp(a->filter_bson, b->filter_bson, a->filter_size) != 0))
         return false;
@@ -436,6 +480,11 @@ void index_definition_scope(const index_definition *definition, writer *w) {
     write_scope_paths(w, "except", scope->except, scope->except_count);
 }
 
+void index_definition_expiry(const index_definition *definition, writer *w) {
+    if (definition->expires)
+        writer_int32(w, "expireAfterSeconds", (int32_t)definition->expire_after);
+}
+
 void index_definition_options(const index_definition *definition, writer *w) {
     size_t document = writer_begin(w);
     if (definition->unique)
@@ -448,6 +497,7 @@ void index_definition_options(const index_definition *definition, writer *w) {
         writer_document(w, "partialFilter", definition->filter_bson, definition->filter_size);
     if (definition->max_entries != TANSU_DEFAULT_INDEX_ENTRIES)
         writer_int32(w, "maxEntries", (int32_t)definition->max_entries);
+    index_definition_expiry(definition, w);
     if (definition->wildcard)
         writer_bool(w, "wildcard", true);
     index_definition_scope(definition, w);

@@ -125,7 +125,9 @@ typedef struct index_definition {
     wildcard_scope scope; /* of a wildcard index */
     uint8_t *filter_bson; /* partialFilter: only documents that match have entries; NULL: all */
     uint32_t filter_size;
-    uint32_t max_entries; /* of one document */
+    uint32_t max_entries;  /* of one document */
+    bool expires;          /* expireAfterSeconds: documents are removed (rules/expiry.h) */
+    uint32_t expire_after; /* so many seconds after the date that they have at the path */
     const query_hooks *hooks;
     void *filter; /* compiled */
     uint32_t path_count;
@@ -136,12 +138,12 @@ typedef struct index_definition {
 
 /*
  * index_definition_parse -- reads keys {path: 1 | -1, …} and options ({unique: bool, sparse: bool,
- * caseInsensitive: bool, partialFilter: {…}, maxEntries: n, wildcard: bool, only: […],
- * except: […]}; NULL is none). An empty name is made from the keys ("name_1_age_-1"). "**" at
- * the end of a path makes a wildcard index; other parts of asterisks only are rejected. Errors:
- * INVALID_INDEX (no path, a direction other than 1 or -1, a path twice, a path that no stored
- * document has, an unknown option, what a wildcard index does not have), INVALID_NAME,
- * INVALID_BSON, TOO_LARGE, MEMORY.
+ * caseInsensitive: bool, partialFilter: {…}, maxEntries: n, expireAfterSeconds: n, wildcard: bool,
+ * only: […], except: […]}; NULL is none). An empty name is made from the keys ("name_1_age_-1").
+ * "**" at the end of a path makes a wildcard index; other parts of asterisks only are rejected.
+ * Errors: INVALID_INDEX (no path, a direction other than 1 or -1, a path twice, a path that no
+ * stored document has, an unknown option, what a wildcard index or one whose documents expire does
+ * not have), INVALID_NAME, INVALID_BSON, TOO_LARGE, MEMORY.
  */
 tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
                                     const uint8_t *options, size_t options_size,
@@ -170,6 +172,9 @@ void index_definition_options(const index_definition *definition, writer *w);
 
 /* index_definition_scope -- appends the elements "only" and "except" of a wildcard index. */
 void index_definition_scope(const index_definition *definition, writer *w);
+
+/* index_definition_expiry -- appends the element "expireAfterSeconds" of an index that has it. */
+void index_definition_expiry(const index_definition *definition, writer *w);
 
 /* index_definition_elements -- appends the elements "name", "keys" and "options". */
 void index_definition_elements(const index_definition *definition, writer *w);

@@ -19,6 +19,7 @@
 #include "store/write_lock.h"
 #include "util/aligned_u64.h"
 #include "util/fork.h"
+#include "util/interrupt.h"
 
 #include <pthread.h>
 
@@ -115,6 +116,17 @@ typedef struct compactor_thread {
     aligned_u64 compactions;   /* since opening, also those that were called; atomic */
 } compactor_thread;
 
+/* Guarded by the database's mutex. */
+typedef struct expirer_thread {
+    pthread_t thread;
+    pthread_cond_t wanted;
+    bool (*run)(database *db); /* NULL: it is not enabled */
+    bool running;
+    bool pass_wanted;
+    interrupt stop;    /* the thread's work */
+    uint64_t interval; /* nanoseconds from the end of a pass to the next one */
+} expirer_thread;
+
 /* ---- Change feeds (feed/feed.h) ---- */
 
 /* The open ones; guarded by `mutex`. */
@@ -171,6 +183,7 @@ struct database {
     maintenance maintenance;
     worker_thread worker;
     compactor_thread compactor;
+    expirer_thread expirer;
 
     struct log *log;
     /* Bytes of documents and deletions that were written to each segment. What is not among the

@@ -64,6 +64,7 @@ snapshot *snapshot_take(database *db, const snapshot *base, uint64_t epoch) {
     memset(v, 0, offsetof(snapshot, states));
     v->retired = retired;
     v->count = base->count;
+    v->expiring = base->expiring;
     v->epoch = epoch;
     catalog_copy(&v->states, &base->states, epoch);
     catalog_copy(&v->numbers, &base->numbers, epoch);
@@ -122,6 +123,13 @@ uint64_t snapshot_documents(const snapshot *v) {
     catalog_cursor all = snapshot_from(v, NULL);
     while ((state = snapshot_next(&all)) != NULL)
         count += state->count;
+    return count;
+}
+
+uint32_t collection_expiring(const collection_state *state) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < state->index_count; i++)
+        count += state->indexes[i].definition->expires;
     return count;
 }
 

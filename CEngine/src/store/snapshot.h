@@ -78,6 +78,7 @@ typedef struct snapshot {
     uint64_t sequence; /* number of the commit that made it */
     uint64_t position; /* end of that commit in the log (log_position()) */
     uint32_t count;    /* of collections */
+    uint32_t expiring; /* of their indexes, those by which documents expire */
     uint64_t epoch;    /* of the transaction that made it: rises from snapshot to snapshot */
     /* The following are guarded by the database's list. */
     uint64_t references; /* of readers, but for those in store/readers/reader_slots.h */
@@ -128,6 +129,9 @@ static inline const collection_state *snapshot_next(catalog_cursor *cursor) {
 
 /* snapshot_documents -- how many documents all collections have. */
 uint64_t snapshot_documents(const snapshot *v);
+
+/* collection_expiring -- how many of a collection's indexes documents expire by. */
+uint32_t collection_expiring(const collection_state *state);
 
 /* snapshot_next_holder -- for a cursor over `holders`: the next collection with references. */
 const collection_state *snapshot_next_holder(const snapshot *v, catalog_cursor *cursor);

@@ -449,6 +449,8 @@ static void maintenance(void) {
     NEEDS(db, tansu_compact(NULL, NULL, NULL, NULL, NULL));
     TAKES(progress, tansu_compact(db, NULL, NULL, NULL, NULL));
     TAKES(report, tansu_compact(db, NULL, NULL, NULL, NULL));
+    NEEDS(db, tansu_expire(NULL, NULL, NULL));
+    TAKES(removed, tansu_expire(db, NULL, NULL));
     NEEDS(db, tansu_verify(NULL, NULL, NULL, NULL, NULL));
     TAKES(progress, tansu_verify(db, NULL, NULL, NULL, NULL));
     TAKES(report, tansu_verify(db, NULL, NULL, NULL, NULL));

@@ -151,6 +151,7 @@ static const struct operation {
     {"sync", command_sync, 0, 0, ALONE},
     {"checkpoint", command_checkpoint, 0, 0, ALONE},
     {"compact", command_compact, 0, 0, ALONE},
+    {"expire", command_expire, 0, 0, ALONE},
     {"rekey", command_rekey, OPTIONS, EVERYTHING, ALONE},
     {"verify", command_verify, 0, 0, ALONE},
     {"backup", command_backup, TO, FORM | KEY | PLAIN, ALONE},

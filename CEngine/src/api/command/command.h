@@ -121,6 +121,7 @@ tansu_status command_sync(command *c, tansu_error *error);
 tansu_status command_checkpoint(command *c, tansu_error *error);
 tansu_status command_verify(command *c, tansu_error *error);
 tansu_status command_compact(command *c, tansu_error *error);
+tansu_status command_expire(command *c, tansu_error *error);
 tansu_status command_rekey(command *c, tansu_error *error);
 
 /* Operations that leave something open for later commands. */

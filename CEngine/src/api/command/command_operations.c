@@ -523,6 +523,13 @@ tansu_status command_compact(command *c, tansu_error *error) {
     return status;
 }
 
+/* command_expire -- removes expired documents. */
+tansu_status command_expire(command *c, tansu_error *error) {
+    int64_t removed = 0;
+    tansu_status status = tansu_expire(c->db, &removed, error);
+    return status == TANSU_OK ? command_put_count(c, ", \"removed\": ", removed, error) : status;
+}
+
 /* read_key -- the key that a member is, which has nothing else. */
 static tansu_status read_key(const command *c, unsigned member, const char *name, tansu_key *key,
                              tansu_error *error) {

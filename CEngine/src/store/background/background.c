@@ -1,5 +1,6 @@
 /*
- * store/background/background.c -- the background thread: interval syncs and checkpoints.
+ * store/background/background.c -- the background threads: interval syncs and checkpoints,
+ * compactions, removals of expired documents.
  */
 #include "store/background/background.h"
 
@@ -242,4 +243,71 @@ bool compactor_wait(database *db, uint64_t nanoseconds) {
     bool go_on = may_go_on(db);
     pthread_mutex_unlock(&db->mutex);
     return go_on;
+}
+
+/* ---- The thread that removes expired documents ---- */
+
+/* From the end of a pass to the next one: an expired document is removed within a minute even if a
+ * pass takes as long as that. */
+#define PASS_INTERVAL_NS ((uint64_t)30 * 1000000000)
+
+/* expire_work -- makes passes until it is to stop. */
+static void *expire_work(void *context) {
+    database *db = context;
+    limit_leave_out();
+    pthread_mutex_lock(&db->mutex);
+    clock_time since = clock_now();
+    bool any = false;
+    while (!interrupt_asked(&db->expirer.stop)) {
+        clock_time next = any ? clock_after(since, db->expirer.interval) : CLOCK_NEVER;
+        if (!db->expirer.pass_wanted && clock_now() < next) {
+            (void)clock_wait(&db->expirer.wanted, &db->mutex, next);
+            continue;
+        }
+        db->expirer.pass_wanted = false;
+        pthread_mutex_unlock(&db->mutex);
+        any = db->expirer.run(db);
+        since = clock_now();
+        pthread_mutex_lock(&db->mutex);
+    }
+    pthread_mutex_unlock(&db->mutex);
+    return NULL;
+}
+
+void expirer_enable(database *db, bool (*run)(database *db)) {
+    db->expirer.run = run;
+    db->expirer.interval = PASS_INTERVAL_NS;
+}
+
+void expirer_request(database *db) {
+    if (db->expirer.run == NULL)
+        return;
+    pthread_mutex_lock(&db->mutex);
+    if (!db->expirer.running && !interrupt_asked(&db->expirer.stop))
+        db->expirer.running = pthread_create(&db->expirer.thread, NULL, expire_work, db) == 0;
+    db->expirer.pass_wanted = true;
+    pthread_cond_signal(&db->expirer.wanted);
+    pthread_mutex_unlock(&db->mutex);
+}
+
+void expirer_stop(database *db) {
+    pthread_mutex_lock(&db->mutex);
+    interrupt_ask(&db->expirer.stop);
+    bool running = db->expirer.running;
+    db->expirer.running = false;
+    pthread_cond_signal(&db->expirer.wanted);
+    pthread_cond_broadcast(&db->changed); /* it may wait for the write lock */
+    pthread_mutex_unlock(&db->mutex);
+    if (running)
+        pthread_join(db->expirer.thread, NULL);
+}
+
+bool expirer_wait(database *db, uint64_t nanoseconds) {
+    clock_time until = clock_after(clock_now(), nanoseconds);
+    bool late = false;
+    pthread_mutex_lock(&db->mutex);
+    while (!interrupt_asked(&db->expirer.stop) && !late)
+        late = clock_wait(&db->expirer.wanted, &db->mutex, until);
+    pthread_mutex_unlock(&db->mutex);
+    return late;
 }

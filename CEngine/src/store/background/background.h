@@ -1,5 +1,7 @@
 /*
- * store/background/background.h -- the thread that syncs the log at intervals and writes checkpoints.
+ * store/background/background.h -- the threads of a database: one syncs the log at intervals and
+ * writes checkpoints, one compacts, and one removes expired documents. Each starts when it is first
+ * needed.
  */
 #ifndef TANSU_STORE_BACKGROUND_BACKGROUND_H
 #define TANSU_STORE_BACKGROUND_BACKGROUND_H
@@ -57,5 +59,27 @@ void compactor_join(database *db);
 /* compactor_wait -- waits that long, or until the thread is to stop or to yield: then false. At
  * closing it does not wait. */
 bool compactor_wait(database *db, uint64_t nanoseconds);
+
+/* ---- The thread that removes expired documents ---- */
+
+/*
+ * It waits for the write lock, as syncs, checkpoints and compactions must not.
+ *
+ * The pass itself belongs to a higher part, which registers it with expirer_enable().
+ */
+
+/* expirer_enable -- `run` is called by the thread at each request, and some time after it last
+ * returned whether there is an index by which documents expire; between its steps it calls
+ * expirer_wait(). Called after opening, before another thread knows the database. */
+void expirer_enable(database *db, bool (*run)(database *db));
+
+/* expirer_request -- has the thread make a pass now; the first request starts it. */
+void expirer_request(database *db);
+
+/* expirer_stop -- ends the thread. */
+void expirer_stop(database *db);
+
+/* expirer_wait -- waits that long, or until the thread is to stop: then false. */
+bool expirer_wait(database *db, uint64_t nanoseconds);
 
 #endif

@@ -271,6 +271,7 @@ static tansu_status enter(const loading *l, uint32_t record, collection_state *s
                     catalog_insert(&v->holders, &holders, state->name, state->named)) &&
                    catalog_insert(&v->states, &states, state->name, state);
     v->count += entered;
+    v->expiring += entered ? collection_expiring(state) : 0;
     if (entered)
         collection_count(state, l->db->trees);
     if (entered && record == UINT32_MAX) /* it gets a record of its own */

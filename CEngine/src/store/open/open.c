@@ -74,6 +74,7 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
         clock_condition_init(&db->commits.visible) != 0 ||
         clock_condition_init(&db->changed) != 0 || clock_condition_init(&db->worker.wanted) != 0 ||
         clock_condition_init(&db->compactor.wanted) != 0 ||
+        clock_condition_init(&db->expirer.wanted) != 0 ||
         (db->written = segment_usage_new()) == NULL) {
         free(db);
         return error_memory(error);
@@ -229,6 +230,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     tansu_status status = TANSU_OK;
     limit_guard guard;
     limit_enter(&guard);
+    expirer_stop(db);
     if (!db->discard && !db->options.read_only && db->options.store == TANSU_STORE_PERSISTENT)
         compactor_finish(db);
     compactor_stop(db);
@@ -287,6 +289,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     stored_catalog_free(db);
     free(db->checkpoints.segments);
     segment_usage_free(db->written);
+    pthread_cond_destroy(&db->expirer.wanted);
     pthread_cond_destroy(&db->compactor.wanted);
     pthread_cond_destroy(&db->worker.wanted);
     pthread_cond_destroy(&db->changed);

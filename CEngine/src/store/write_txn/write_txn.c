@@ -279,6 +279,7 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     wtxn->next->position = log_position(db->log);
     log_retire(db->log, &wtxn->retired);
     /* A segment, by the one that the frame is in. */
+    bool expiring = wtxn->next->expiring > wtxn->base->expiring;
     bool sealed = wtxn->next->position >> 32 != wtxn->base->position >> 32;
     if (wtxn->drops_declared)
         declared_indexes_forget_suspended(&db->declared);
@@ -286,6 +287,8 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     worker_note_commit(db, bytes, records, durability == TANSU_DURABILITY_INTERVAL);
     if (removed > 0 || sealed)
         compactor_note_commit(db, removed > 0 ? (uint64_t)removed : 0, sealed);
+    if (expiring)
+        expirer_request(db);
     if (sequence != NULL)
         *sequence = number;
     if (!wait)

@@ -63,6 +63,7 @@ static bool enter(write_txn *wtxn, collection_state *state) {
                     catalog_insert(&next->holders, &holders, state->name, state->named)) &&
                    catalog_insert(&next->states, &states, state->name, state);
     next->count += entered;
+    next->expiring += entered ? collection_expiring(state) : 0;
     wtxn->broken = wtxn->broken || !entered;
     return entered;
 }
@@ -79,6 +80,7 @@ static bool leave(write_txn *wtxn, const collection_state *state) {
         catalog_remove(&next->numbers, &numbers, &state->id) &&
         catalog_remove(&next->states, &states, state->name);
     next->count -= left;
+    next->expiring -= left ? collection_expiring(state) : 0;
     wtxn->broken = wtxn->broken || !left;
     return left;
 }
@@ -347,6 +349,7 @@ static void attach_index(write_txn *wtxn, collection_state *state, index_definit
         (collection_index){.definition = definition, .entries = *entries, .multikey = multikey};
     if (definition->id >= wtxn->next_index)
         wtxn->next_index = definition->id + 1;
+    wtxn->next->expiring += definition->expires;
 }
 
 /* prepare_index -- the private state with capacity for one more index. */
@@ -496,6 +499,7 @@ tansu_status write_txn_remove_index(write_txn *wtxn, const char *collection, con
         return error_memory(error);
     wtxn->dropped[wtxn->dropped_count++] = state->indexes[i].entries;
     retire_add(&wtxn->retired, free_definition, NULL, (void *)state->indexes[i].definition);
+    wtxn->next->expiring -= state->indexes[i].definition->expires;
     state->index_count--;
     memmove(state->indexes + i, state->indexes + i + 1,
             (state->index_count - i) * sizeof state->indexes[0]);
