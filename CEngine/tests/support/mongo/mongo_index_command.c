@@ -37,14 +37,15 @@ static bool create_index(const mongo_call *c, const bson_t *index) {
     mongo_copy(&options, "unique", index, "unique");
     mongo_copy(&options, "sparse", index, "sparse");
     mongo_copy(&options, "partialFilter", index, "partialFilterExpression");
+    mongo_copy(&options, "expireAfterSeconds", index, "expireAfterSeconds");
     bool primary = bson_iter_init(&first, &keys) && bson_iter_next(&first) &&
                    strcmp(bson_iter_key(&first), "_id") == 0 && !bson_iter_next(&first);
     const char *text = mongo_given(index, "name", &name) && BSON_ITER_HOLDS_UTF8(&name)
                            ? bson_iter_utf8(&name, NULL)
                            : NULL;
-    /* The primary index has always been there. */
+    /* The primary index has always been there, without options. */
     tansu_status status = TANSU_OK;
-    if (!primary)
+    if (!primary || bson_has_field(&options, "expireAfterSeconds"))
         status = tansu_index_create(c->db, NULL, c->collection, text, document_of(&keys),
                                     document_of(&options), NULL, NULL, &error);
     bson_destroy(&options);
@@ -150,6 +151,7 @@ static void put_index_description(bson_t *batch, uint32_t number, const bson_t *
         BSON_APPEND_BOOL(&entry, "unique", true);
     mongo_copy(&entry, "sparse", index, "sparse");
     mongo_copy(&entry, "partialFilterExpression", index, "partialFilter");
+    mongo_copy(&entry, "expireAfterSeconds", index, "expireAfterSeconds");
     bson_append_document_end(batch, &entry);
 }
 

@@ -98,7 +98,6 @@ static const rule pipeline_rules[] = {
 
 /* Options of indexes likewise. */
 static const rule index_rules[] = {
-    {"expireAfterSeconds", "indexes that remove documents"},
     {"hidden", "hidden indexes"},
     {"clustered", kinds},
     {"wildcardProjection", "wildcard indexes"},
