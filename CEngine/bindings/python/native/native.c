@@ -531,6 +531,10 @@ tansu_status native_compact(native_db *db, native_call *call) {
          tansu_compact(db->inner, progress, call, &call->buffer, &call->error));
 }
 
+tansu_status native_expire(native_db *db, native_call *call) {
+    CALL(db, NULL, SCOPE_SHORT, tansu_expire(db->inner, &call->number, &call->error));
+}
+
 tansu_status native_verify(native_db *db, native_call *call) {
     CALL(db, NULL, SCOPE_PROGRESS,
          tansu_verify(db->inner, progress, call, &call->buffer, &call->error));

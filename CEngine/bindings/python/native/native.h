@@ -75,6 +75,8 @@ tansu_status native_rekey(native_db *db, const void *key, size_t size, int kind,
 tansu_status native_refresh(native_db *db, native_call *call);
 tansu_status native_stats(native_db *db, native_call *call);
 tansu_status native_compact(native_db *db, native_call *call);
+/* number: of the removed documents. */
+tansu_status native_expire(native_db *db, native_call *call);
 tansu_status native_verify(native_db *db, native_call *call);
 tansu_status native_backup(native_db *db, const char *to, int form, native_call *call);
 tansu_status native_restore(const char *from, const char *to, native_call *call);

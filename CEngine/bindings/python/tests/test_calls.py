@@ -535,6 +535,21 @@ def test_indexes(people: tansu.Collection) -> None:
     assert list(people.list_indexes()) == [] == list(people.database.none.list_indexes())
 
 
+def test_documents_expire(db: tansu.Database) -> None:
+    past = datetime.datetime(2000, 1, 1, tzinfo=datetime.timezone.utc)
+    assert db.c.create_index("at", expireAfterSeconds=3600) == "at_1"
+    assert db.c.index_information()["at_1"]["expireAfterSeconds"] == 3600
+    assert db.expire() == 0
+    # The pass that the new index asks for may come after the first documents, and remove them itself.
+    db.c.insert_many([{"_id": 1, "at": past}, {"_id": 2, "at": [past, None]}, {"_id": 3, "at": "never"}])
+    assert 0 <= db.expire() <= 2
+    assert ids(db.c.find({})) == [3]
+    with pytest.raises(tansu.InvalidIndex):
+        db.c.create_index("b", expireAfterSeconds=1 << 31)
+    with pytest.raises(tansu.InvalidIndex):
+        db.c.create_index([("a", 1), ("b", 1)], expireAfterSeconds=1)
+
+
 def test_unique_index(people: tansu.Collection) -> None:
     people.create_index("name", unique=True)
     with pytest.raises(tansu.NotUnique) as raised:

@@ -566,6 +566,7 @@ class Collection:
         declare: bool = False,
         progress: Optional[Progress] = None,
         partialFilterExpression: Optional[Filter] = None,
+        expireAfterSeconds: Optional[int] = None,
     ) -> str:
         """Creates an index, and returns its name. The same index again is no error; the same name with another definition
         raises Exists.
@@ -581,6 +582,7 @@ class Collection:
         :param max_entries: how many entries one document may have
         :param declare: also create it again whenever this open database creates the collection
         :param progress: is called with the documents read and their number
+        :param expireAfterSeconds: documents are removed so many seconds after the date at the path, as Database.expire says
         """
         paths = {path.replace("$**", "**"): direction for path, direction in keys_document(keys).items()}
         chosen = index_name(paths) if name is None else name
@@ -601,6 +603,8 @@ class Collection:
                 options[key] = _engine.names(listed, key)
         if max_entries is not None:
             options["maxEntries"] = _engine.whole(max_entries, "max_entries")
+        if expireAfterSeconds is not None:
+            options["expireAfterSeconds"] = _engine.whole(expireAfterSeconds, "expireAfterSeconds")
         encoded_keys = _encode(paths, False, self._codec)
         encoded = _encode(options, False, self._codec)
         arguments = (

@@ -308,6 +308,14 @@ class Database:
         """Reclaims the space of removed and replaced documents, while others read and write."""
         return self._long(lib.native_compact, (), progress)
 
+    def expire(self) -> int:
+        """Removes the documents that have expired by indexes with ``expireAfterSeconds``, and returns how many. This also happens by
+        itself within a minute."""
+        call = _engine.perform(lib.native_expire, self._handle)
+        removed = int(call.number)
+        _engine.give(call)
+        return removed
+
     def verify(self, progress: Optional[Progress] = None) -> Dict[str, Any]:
         """Verifies everything that is stored, and returns a report. Raises Corrupt at the first problem."""
         return self._long(lib.native_verify, (), progress)
