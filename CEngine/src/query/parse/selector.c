@@ -10,6 +10,7 @@
 #include "query/match/merged_test.h"
 #include "query/parse/parsed_query.h"
 #include "query/parse/selector_parser.h"
+#include "query/schema/schema.h"
 #include "util/error.h"
 
 #include <stdio.h>
@@ -298,6 +299,17 @@ static tansu_status add_equality(parser *p, node *parent, const char *path,
     return status;
 }
 
+/* add_document_test -- a test of the whole document. */
+static tansu_status add_document_test(parser *p, node *parent, const char *name, test **result) {
+    bool self = p->self;
+    p->self = true; /* it has no path */
+    p->wild = WILD_DOCUMENT;
+    tansu_status status = parse_add_test(p, parent, TEST_DOCUMENT, name, result);
+    p->wild = WILD_NONE;
+    p->self = self;
+    return status;
+}
+
 /* read_expression -- $expr, and the equalities that it implies. */
 static tansu_status read_expression(parser *p, node *parent, const doc_value *operand) {
     query *q = p->q;
@@ -322,20 +334,34 @@ static tansu_status read_expression(parser *p, node *parent, const doc_value *op
         error_prefix(p->error, "$expr");
     if (status == TANSU_OK)
         status = parse_add(p, parent, NODE_AND, &all);
-    if (status == TANSU_OK) {
-        bool self = p->self;
-        p->self = true; /* it has no path */
-        p->wild = WILD_DOCUMENT;
-        status = parse_add_test(p, all, TEST_DOCUMENT, "$expr", &t);
-        p->wild = WILD_NONE;
-        p->self = self;
-    }
+    if (status == TANSU_OK)
+        status = add_document_test(p, all, "$expr", &t);
     if (status != TANSU_OK)
         return status;
     t->document = &compiled->test;
     for (uint32_t i = 0;
          status == TANSU_OK && expression_equality(compiled->expression, i, &path, &constant); i++)
         status = path ? add_equality(p, all, path, &constant) : TANSU_OK;
+    return status;
+}
+
+/* read_schema -- $jsonSchema. */
+static tansu_status read_schema(parser *p, node *parent, const doc_value *operand) {
+    query *q = p->q;
+    const document_test *compiled;
+    test *t;
+    if (!at_top(p))
+        return parse_bad(p, "$jsonSchema", "Operator is allowed only at the top level of a query");
+    if (operand->type != DOC_DOCUMENT)
+        return parse_bad(p, "$jsonSchema", "Operand must be a schema, a document");
+    tansu_status status =
+        schema_test_new(&q->memory, &q->regexes, operand, &q->deadline, &compiled, p->error);
+    if (status == TANSU_E_INVALID_QUERY)
+        error_prefix(p->error, "$jsonSchema");
+    if (status == TANSU_OK)
+        status = add_document_test(p, parent, "$jsonSchema", &t);
+    if (status == TANSU_OK)
+        t->document = compiled;
     return status;
 }
 
@@ -363,6 +389,8 @@ static tansu_status read_logic(parser *p, node *parent, const char *name,
     }
     if (strcmp(name, "$expr") == 0)
         return read_expression(p, parent, operand);
+    if (strcmp(name, "$jsonSchema") == 0)
+        return read_schema(p, parent, operand);
     /* For those who read the query. */
     if (strcmp(name, "$comment") == 0)
         return TANSU_OK;

@@ -1,11 +1,12 @@
 /*
- * query/schema/schema.h -- schemas of documents: the common part of JSON Schema, as MongoDB's
- * `$jsonSchema`.
+ * query/schema/schema.h -- schemas of documents: JSON Schema 2020-12 and the dialect of MongoDB's
+ * `$jsonSchema` (docs/json-schema.md).
  */
 #ifndef TANSU_QUERY_SCHEMA_SCHEMA_H
 #define TANSU_QUERY_SCHEMA_SCHEMA_H
 
 #include "bson/document.h"
+#include "query/match/regex.h"
 
 /* A compiled schema. Immutable: any number of threads may use it. */
 typedef struct schema schema;
@@ -18,13 +19,25 @@ void schema_unwrap(doc_value *value);
  * MEMORY. */
 tansu_status schema_compile(const uint8_t *doc, size_t size, schema **result, tansu_error *error);
 
+/* schema_test_new -- the test of `$jsonSchema` in a query, which lives in the query's arena.
+ * Without `$schema` the schema must be one of MongoDB's dialect. Errors: as schema_compile(), and
+ * those of the deadline. */
+tansu_status schema_test_new(arena *memory, regex **regexes, const doc_value *value,
+                             const deadline *deadline, const struct document_test **result,
+                             tansu_error *error);
+
 /* schema_free -- NULL is allowed. */
 void schema_free(schema *s);
 
 /* schema_check -- replaces `out` by {"violations": [{"path", "rule", "message"}, ...]}, at most
  * `limit` (0: all) in the order of the schema's keywords, and sets *count. `doc` is valid BSON.
- * Errors: INVALID_QUERY (a pattern exceeds the limits of one match), TOO_LARGE, MEMORY. */
+ * Errors: INVALID_QUERY (a pattern exceeds the limits of one match; references lead too deep or
+ * need too many steps), TOO_LARGE, MEMORY. */
 tansu_status schema_check(const schema *s, const uint8_t *doc, size_t size, uint64_t limit,
                           tansu_buffer *out, uint64_t *count, tansu_error *error);
+
+/* schema_check_value -- the same of any value, such as an element of a document. */
+tansu_status schema_check_value(const schema *s, const doc_value *value, uint64_t limit,
+                                tansu_buffer *out, uint64_t *count, tansu_error *error);
 
 #endif

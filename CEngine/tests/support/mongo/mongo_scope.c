@@ -22,14 +22,11 @@ static const char envelope[] = "the command's own members: the C API has types a
 
 /* Operators that are not in the language, wherever they stand in a query. */
 static const rule query_rules[] = {
-    {"$sampleRate", expressions}, {"$where", "JavaScript"},
-    {"$function", "JavaScript"},  {"$jsonSchema", "JSON schemas"},
-    {"$text", text_search},       {"$meta", text_search},
-    {"$geoWithin", geometry},     {"$geoIntersects", geometry},
-    {"$near", geometry},          {"$nearSphere", geometry},
-    {"$within", geometry},        {"$geometry", geometry},
-    {"$box", geometry},           {"$center", geometry},
-    {"$centerSphere", geometry},  {"$polygon", geometry},
+    {"$sampleRate", expressions}, {"$where", "JavaScript"},    {"$function", "JavaScript"},
+    {"$text", text_search},       {"$meta", text_search},      {"$geoWithin", geometry},
+    {"$geoIntersects", geometry}, {"$near", geometry},         {"$nearSphere", geometry},
+    {"$within", geometry},        {"$geometry", geometry},     {"$box", geometry},
+    {"$center", geometry},        {"$centerSphere", geometry}, {"$polygon", geometry},
     {"$maxDistance", geometry},   {"$minDistance", geometry},
 };
 

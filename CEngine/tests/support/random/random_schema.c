@@ -322,9 +322,9 @@ bson_t *random_schema(random_source *r) {
 static const char *const faults[] = {
     "{'what': 1}",
     "{'Type': 'string'}",
-    "{'$ref': '#'}",
-    "{'format': 'date'}",
-    "{'const': 1}",
+    "{'$ref': '#/nowhere'}",
+    "{'format': 1}",
+    "{'propertyNames': 1}",
     "{'title': 'a', 'title': 'b'}",
     "{'type': 'int'}",
     "{'type': 1}",
