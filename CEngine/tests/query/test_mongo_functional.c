@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #define VECTORS "CEngine/tests/vectors/mongo-functional/"
 
@@ -181,31 +180,6 @@ static bool run_case(const char *family, const bson_t *test, const char *line, b
 
 /* ---- Families ---- */
 
-/* inflate_file -- the content of a gzip file, with a NUL behind it; the caller frees it. */
-static char *inflate_file(const char *path, size_t *size) {
-    size_t packed_size, capacity = 1 << 16;
-    char *packed = repo_file_read(path, &packed_size), *text = malloc(capacity);
-    z_stream z = {.next_in = (Bytef *)packed, .avail_in = (uInt)packed_size};
-    REQUIRE(text != NULL && inflateInit2(&z, 16 + MAX_WBITS) == Z_OK);
-    int result = Z_OK;
-    while (result == Z_OK) {
-        if (capacity - z.total_out < 2) {
-            capacity *= 2;
-            text = realloc(text, capacity);
-            REQUIRE(text != NULL);
-        }
-        z.next_out = (Bytef *)text + z.total_out;
-        z.avail_out = (uInt)(capacity - z.total_out - 1);
-        result = inflate(&z, Z_NO_FLUSH);
-    }
-    REQUIRE(result == Z_STREAM_END);
-    *size = z.total_out;
-    text[*size] = '\0';
-    inflateEnd(&z);
-    free(packed);
-    return text;
-}
-
 /* run_line -- the case of one line. */
 static void run_line(const char *family, const char *line, tally *total) {
     tansu_buffer bson = TANSU_BUFFER_INIT;
@@ -246,7 +220,7 @@ static void run_family(const char *family) {
     char path[256];
     size_t size;
     snprintf(path, sizeof path, VECTORS "%s.ndjson.gz", family);
-    run_lines(family, inflate_file(path, &size));
+    run_lines(family, repo_file_inflate(path, &size));
 }
 
 /* families -- all of them. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 /* read_all -- the content of an open file. */
 static char *read_all(FILE *file, size_t *size) {
@@ -42,6 +43,30 @@ char *repo_file_read(const char *path, size_t *size) {
     REQUIRE(content != NULL);
     fclose(file);
     return content;
+}
+
+char *repo_file_inflate(const char *path, size_t *size) {
+    size_t packed_size, capacity = 1 << 16;
+    char *packed = repo_file_read(path, &packed_size), *text = malloc(capacity);
+    z_stream z = {.next_in = (Bytef *)packed, .avail_in = (uInt)packed_size};
+    REQUIRE(text != NULL && inflateInit2(&z, 16 + MAX_WBITS) == Z_OK);
+    int result = Z_OK;
+    while (result == Z_OK) {
+        if (capacity - z.total_out < 2) {
+            capacity *= 2;
+            text = realloc(text, capacity);
+            REQUIRE(text != NULL);
+        }
+        z.next_out = (Bytef *)text + z.total_out;
+        z.avail_out = (uInt)(capacity - z.total_out - 1);
+        result = inflate(&z, Z_NO_FLUSH);
+    }
+    REQUIRE(result == Z_STREAM_END);
+    *size = z.total_out;
+    text[*size] = '\0';
+    inflateEnd(&z);
+    free(packed);
+    return text;
 }
 
 /* visible -- leaves out folders and names that begin with a dot. */

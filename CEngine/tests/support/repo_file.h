@@ -11,6 +11,9 @@
  * caller frees it. Ends the program with a failure when there is no such file. */
 char *repo_file_read(const char *path, size_t *size);
 
+/* repo_file_inflate -- the same of a gzip file, inflated. */
+char *repo_file_inflate(const char *path, size_t *size);
+
 /* repo_file_each -- calls `visit` for each file of a folder, in the order of the names; returns how
  * many there are. Ends the program with a failure when there is none. */
 typedef void (*repo_file_visit)(const char *name, const char *content, size_t size);
