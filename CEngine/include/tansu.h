@@ -1022,12 +1022,12 @@ TANSU_API void tansu_matcher_free(tansu_matcher *matcher);
 typedef struct tansu_schema tansu_schema;
 
 /*
- * Compiles a schema, or {"$jsonSchema": schema}. The keywords are type, bsonType, enum; of
- * documents required, properties, additionalProperties, minProperties, maxProperties; of numbers
- * minimum, maximum, exclusiveMinimum, exclusiveMaximum; of strings minLength, maxLength (in Unicode
- * scalars), pattern; of arrays items, minItems, maxItems, uniqueItems; and allOf, anyOf, oneOf, not,
- * title, description. Any other is an error, as is one that is given twice. A keyword for one type
- * does not constrain others. additionalProperties never excludes the `_id` of the whole document.
+ * Compiles a schema, or {"$jsonSchema": schema}: the keywords of MongoDB's $jsonSchema and those of
+ * JSON Schema 2020-12 (docs/json-schema.md has a table of them). References lead to schemas of the
+ * same document. A keyword that is unknown is an error, as is one that is given twice; with
+ * "$schema": "https://json-schema.org/draft/2020-12/schema" the rules are those of 2020-12, and
+ * unknown keywords are ignored. A keyword for one type does not constrain others.
+ * additionalProperties and unevaluatedProperties never exclude the `_id` of the whole document.
  * Errors: INVALID_BSON, INVALID_QUERY (error->context is the keyword's path, such as
  * "properties.age.minimum"; of an invalid pattern error->offset is the byte), TOO_LARGE, MEMORY.
  */

@@ -122,6 +122,120 @@ static void alternatives(void) {
             "the field is missing");
 }
 
+static void more_of_documents(void) {
+    const char *patterns = "{'properties':{'a':{}},'patternProperties':{'^n_':{'type':'number'}},"
+                           "'additionalProperties':false}";
+    valid(patterns, "{'_id':1,'a':1,'n_x':2}");
+    invalid(patterns, "{'n_x':'y'}", "n_x", "type", "the type string is none of number");
+    invalid(patterns, "{'b':1}", "b", "additionalProperties",
+            "the schema does not allow the field");
+    invalid("{'propertyNames':{'maxLength':2}}", "{'abc':1}", "abc", "maxLength",
+            "3 is more than 2");
+    invalid("{'dependencies':{'a':['b']}}", "{'a':1}", "b", "dependencies", "the field is missing");
+    invalid("{'dependentRequired':{'a':['b']}}", "{'a':1}", "b", "dependentRequired",
+            "the field is missing");
+    invalid("{'dependentSchemas':{'a':{'minProperties':2}}}", "{'a':1}", "", "minProperties",
+            "1 is less than 2");
+    const char *closed = "{'allOf':[{'properties':{'a':{}}}],'anyOf':[{'required':['b'],"
+                         "'properties':{'b':{}}},{}],'unevaluatedProperties':false}";
+    valid(closed, "{'_id':1,'a':1,'b':2}");
+    invalid(closed, "{'a':1,'c':2}", "c", "unevaluatedProperties", "the schema allows no value");
+}
+
+static void more_of_values(void) {
+    invalid("{'properties':{'a':{'const':{'x':1,'y':2}}}}", "{'a':1}", "a", "const",
+            "1 is none of {\\\"x\\\": 1, \\\"y\\\": 2}");
+    valid("{'properties':{'a':{'const':{'x':1,'y':2}}}}", "{'a':{'y':2,'x':1.0}}");
+    valid("{'properties':{'a':{'multipleOf':0.01}}}", "{'a':19.99}");
+    invalid("{'properties':{'a':{'multipleOf':0.5}}}", "{'a':1.25}", "a", "multipleOf",
+            "1.25 is no multiple of 0.5");
+    const char *condition = "{'properties':{'a':{'if':{'type':'string'},'then':{'minLength':2},"
+                            "'else':{'minimum':5}}}}";
+    valid(condition, "{'a':'xy'}");
+    invalid(condition, "{'a':'x'}", "a", "minLength", "1 is less than 2");
+    invalid(condition, "{'a':4}", "a", "minimum", "4 is out of the minimum 5");
+    invalid("{'properties':{'a':false}}", "{'a':4}", "a", "properties",
+            "the schema allows no value");
+}
+
+static void more_of_arrays(void) {
+    const char *listed = "{'properties':{'a':{'items':[{'type':'string'}],'additionalItems':%s}}}";
+    char text[200];
+    snprintf(text, sizeof text, listed, "{'type':'number'}");
+    valid(text, "{'a':['x',1]}");
+    invalid(text, "{'a':['x',1,'y']}", "a.2", "type", "the type string is none of number");
+    snprintf(text, sizeof text, listed, "false");
+    invalid(text, "{'a':['x',1]}", "a.1", "additionalItems", "the schema allows no value");
+    valid("{'properties':{'a':{'items':{},'additionalItems':false}}}", "{'a':['x',1]}");
+    invalid("{'properties':{'a':{'prefixItems':[{'type':'string'}],'items':false}}}",
+            "{'a':['x',1]}", "a.1", "items", "the schema allows no value");
+    const char *some = "{'properties':{'a':{'contains':{'type':'number'},'minContains':2,"
+                       "'maxContains':3}}}";
+    valid(some, "{'a':[1,'x',2]}");
+    invalid(some, "{'a':[1]}", "a", "minContains", "1 elements match the schema, less than 2");
+    invalid(some, "{'a':[1,2,3,4]}", "a", "maxContains",
+            "4 elements match the schema, more than 3");
+    invalid("{'properties':{'a':{'prefixItems':[{}],'unevaluatedItems':{'type':'string'}}}}",
+            "{'a':[1,'x',2]}", "a.2", "type", "the type int is none of string");
+}
+
+static void references(void) {
+    const char *tree = "{'$defs':{'node':{'required':['v'],'properties':{'next':{'$ref':"
+                       "'#/$defs/node'}}}},'properties':{'root':{'$ref':'#/$defs/node'}}}";
+    valid(tree, "{'root':{'v':1,'next':{'v':2}}}");
+    invalid(tree, "{'root':{'v':1,'next':{'next':{'v':3}}}}", "root.next.v", "required",
+            "the field is missing");
+    invalid("{'$id':'http://a/b/c','$defs':{'x':{'$id':'../d','$anchor':'n','type':'string'}},"
+            "'properties':{'a':{'$ref':'/d#n'}}}",
+            "{'a':1}", "a", "type", "the type int is none of string");
+    /* `other` is compiled when the reference is looked up, and leads on. */
+    invalid("{'default':{'other':{'$ref':'#/$defs/x'}},'$defs':{'x':{'minimum':3}},"
+            "'properties':{'a':{'$ref':'#/default/other'}}}",
+            "{'a':1}", "a", "minimum", "1 is out of the minimum 3");
+}
+
+/* A schema that is applied to one value without end is refused, or ends with an error. */
+static void references_end(void) {
+    tansu_schema *s;
+    tansu_buffer found = TANSU_BUFFER_INIT, empty = bson("{}");
+    CHECK_OK(compile("{'allOf':[{'$ref':'#'}]}", &s), &call_error);
+    CHECK_STATUS(
+        TANSU_E_INVALID_QUERY,
+        tansu_schema_check(s, (tansu_document){empty.data, empty.size}, 0, &found, &call_error));
+    CHECK_TEXT("$ref", call_error.context);
+    tansu_schema_free(s);
+    /* 2^64 ways through a schema of 65 levels. */
+    char text[8000];
+    int size = snprintf(text, sizeof text, "{'$ref':'#/$defs/d0','$defs':{'d64':{}");
+    for (int i = 0; i < 64; i++)
+        size += snprintf(text + size, sizeof text - (size_t)size,
+                         ",'d%d':{'allOf':[{'$ref':'#/$defs/d%d'},{'$ref':'#/$defs/d%d'}]}", i,
+                         i + 1, i + 1);
+    snprintf(text + size, sizeof text - (size_t)size, "}}");
+    CHECK_OK(compile(text, &s), &call_error);
+    CHECK_STATUS(
+        TANSU_E_INVALID_QUERY,
+        tansu_schema_check(s, (tansu_document){empty.data, empty.size}, 0, &found, &call_error));
+    CHECK_TEXT("$jsonSchema", call_error.context);
+    tansu_schema_free(s);
+    tansu_buffer_free(&found);
+    tansu_buffer_free(&empty);
+}
+
+#define DRAFT "'$schema':'https://json-schema.org/draft/2020-12/schema'"
+
+/* What `$schema` changes. */
+static void draft_2020(void) {
+    valid("{" DRAFT ",'unknown':1,'required':[]}", "{'a':1}");
+    valid("{" DRAFT ",'properties':{'a':{'additionalItems':false,'items':true}}}", "{'a':[1]}");
+    invalid("{" DRAFT ",'properties':{'a':{'bsonType':'int'}}}", "{'a':'x'}", "a", "bsonType",
+            "the type string is none of int");
+    if (library_pcre2())
+        invalid("{" DRAFT ",'properties':{'a':{'pattern':'^\\\\p{Uppercase_Letter}+$'}}}",
+                "{'a':'Ää'}", "a", "pattern",
+                "\\\"Ää\\\" does not match ^\\\\p{Uppercase_Letter}+$");
+}
+
 static void limits_violations(void) {
     tansu_buffer json = violations("{'required':['a','b','c']}", "{}", 1);
     const char *expected = "{\"violations\": [{\"path\": \"a\", \"rule\": \"required\","
@@ -151,6 +265,28 @@ static void refuses_invalid_schemas(void) {
     refused("{'exclusiveMaximum':true}", "exclusiveMaximum");
     refused("{'maxItems':-1}", "maxItems");
     refused("{'allOf':[{},{'not':1}]}", "allOf.1.not");
+    refused("{'multipleOf':0}", "multipleOf");
+    refused("{'contains':1}", "contains");
+    refused("{'contains':{},'minContains':'1'}", "minContains");
+    refused("{'if':1}", "if");
+    refused("{'if':{},'then':{'else':1}}", "then.else");
+    refused("{'dependencies':{'a':1}}", "dependencies.a");
+    refused("{'dependentRequired':{'a':{}}}", "dependentRequired.a");
+    refused("{'dependentSchemas':{'a':['b']}}", "dependentSchemas.a");
+    refused("{'patternProperties':{'a':1}}", "patternProperties.a");
+    refused("{'items':[],'prefixItems':[{}]}", "prefixItems");
+    refused("{'$anchor':''}", "$anchor");
+    refused("{'allOf':[{'$anchor':'a'},{'$anchor':'a'}]}", "allOf.1.$anchor");
+    refused("{'$id':'a#b'}", "$id");
+    refused("{'allOf':[{'$id':'a'},{'$id':'a'}]}", "allOf.1.$id");
+    refused("{'not':{'$ref':'#/a'}}", "not.$ref");
+    refused("{'$ref':'#a'}", "$ref");
+    refused("{'$ref':'http://a/b'}", "$ref");
+    refused("{'$ref':'#'}", "$ref");
+    refused("{'$defs':{'a':{'$ref':'#/$defs/b'},'b':{'$ref':'#/$defs/a'}}}", "$defs.a.$ref");
+    refused("{'$schema':'http://json-schema.org/draft-04/schema#'}", "$schema");
+    refused("{" DRAFT ",'properties':{'a':{'items':[{}]}}}", "properties.a.items");
+    refused("{" DRAFT ",'minimum':1,'exclusiveMinimum':true}", "exclusiveMinimum");
     refused("{'pattern':'a('}", "pattern");
     if (library_pcre2())
         CHECK_INT(2, call_error.offset);
@@ -196,6 +332,12 @@ int main(void) {
     RUN(documents);
     RUN(arrays);
     RUN(alternatives);
+    RUN(more_of_documents);
+    RUN(more_of_values);
+    RUN(more_of_arrays);
+    RUN(references);
+    RUN(references_end);
+    RUN(draft_2020);
     RUN(limits_violations);
     RUN(refuses_invalid_schemas);
     RUN(refuses_keywords_given_twice);

@@ -19,6 +19,14 @@
 
 #define SCHEMA "{'properties': {'n': {'minimum': 0}, 'r': {'type': 'string'}}}"
 #define VALIDATOR "{'validator': " SCHEMA "}"
+/* One of all that needs memory: names, references, patterns, values, marks. */
+#define WIDE_VALIDATOR                                                                         \
+    "{'validator': {'$id': 'http://a/b/c', 'properties': {'n': {'$ref': 'd#m'}, '_id': {}}, "  \
+    "'$defs': {'d': {'$id': 'd', '$anchor': 'm', 'allOf': [{'$ref': '#/definitions/x'}], "     \
+    "'definitions': {'x': {'minimum': 0, 'multipleOf': 1}}}}, "                                \
+    "'patternProperties': {'^z': {'enum': [{'a': [1]}]}}, 'propertyNames': {'maxLength': 9}, " \
+    "'dependencies': {'y': ['n'], 'x': {'required': ['n']}}, 'anyOf': [{'items': [{}]}, {}], " \
+    "'if': {'contains': {}}, 'then': {}, 'unevaluatedProperties': false}}"
 
 /* validated -- a memory store whose collection "c" has a validator, and two documents. */
 static tansu_db *validated(void) {
@@ -265,7 +273,7 @@ static void a_failed_allocation_leaves_all_or_nothing(void) {
     for (unsigned nth = 1; met; nth++) {
         tansu_db *db = memory_db_open();
         save_text(db, "{'_id': 1, 'n': 1}");
-        bson_t *options = bson_from_text(VALIDATOR);
+        bson_t *options = bson_from_text(WIDE_VALIDATOR);
         fault_start(FAULT_MEMORY, nth, false, 0);
         tansu_status status =
             tansu_collection_ensure(db, NULL, "c", document_of(options), &call_error);

@@ -1,4 +1,4 @@
-/// A schema for the documents of a collection: the common part of JSON Schema, as MongoDB's `$jsonSchema`.
+/// A schema for the documents of a collection: JSON Schema 2020-12, and the keywords of MongoDB's `$jsonSchema`.
 ///
 /// For example:
 ///
