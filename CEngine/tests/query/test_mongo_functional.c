@@ -42,7 +42,8 @@ static tally *count_in(tally *list, size_t capacity, const char *name) {
     for (size_t i = 0; i < capacity; i++) {
         if (list[i].name != NULL && strcmp(list[i].name, name) != 0)
             continue;
-        list[i].name = name;
+        if (list[i].name == NULL)
+            list[i].name = name;
         list[i].count++;
         return &list[i];
     }
