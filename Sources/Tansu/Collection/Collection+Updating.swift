@@ -180,7 +180,8 @@ extension Database.Collection {
             }
             guard returnsNew, let id = result.upserted.first else { return nil }
             let shown: BSONDocument = fields.map { ["$fields": $0] } ?? [:]
-            return try session.engine.withCursor(["_id": ["$eq": id]], shown, in: name) { try $0.next { Array($0) } }
+            let inserted: EngineCursor.Source = .query(["_id": ["$eq": id]], hints: shown, collection: name)
+            return try session.engine.withCursor(inserted) { try $0.next { Array($0) } }
         }
     }
 

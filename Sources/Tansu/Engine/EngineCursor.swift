@@ -5,7 +5,8 @@ import CTansuSource
 import CTansu
 #endif
 
-/// A cursor of the engine: closed at its end, when the last reference goes, or with its transaction.
+/// A cursor of the engine over the documents of a query or a pipeline: closed at its end, when the last reference goes,
+/// or with its transaction.
 ///
 /// `@unchecked Sendable`: the engine allows one thread at a time in a cursor, which the lock ensures: its own, or that
 /// of its transaction, whose calls must not run concurrently with the cursor either.
@@ -27,6 +28,14 @@ final class EngineCursor: @unchecked Sendable {
         }
     }
 
+    /// What its documents are.
+    enum Source {
+        /// Those of a collection that match a query.
+        case query(BSONDocument, hints: BSONDocument, collection: String)
+        /// Those that the stages of a pipeline make; without a collection the first stage has them.
+        case pipeline([BSONDocument], hints: BSONDocument, collection: String?)
+    }
+
     private let scope: EngineScope
     private let handle: Handle
     private let holder: EngineDatabase.Holder
@@ -34,23 +43,20 @@ final class EngineCursor: @unchecked Sendable {
     private(set) var isHandedOver = false
     private let lock = NSRecursiveLock()
 
-    /// Starts a query.
-    init(
-        _ scope: EngineScope, collection: String, query: BSONDocument, hints: BSONDocument,
-        for holder: EngineDatabase.Holder = .user
-    ) throws {
-        scope.track(query, hints, in: collection)
+    /// Starts a query or a pipeline.
+    init(_ scope: EngineScope, _ source: Source, for holder: EngineDatabase.Holder = .user) throws {
+        scope.track(source)
         self.scope = scope
         self.holder = holder
         handle = Handle()
         if let transaction = scope.transaction {
             try transaction.call { database, transactionPointer in
-                try start(database, transactionPointer, collection, query, hints)
+                try start(database, transactionPointer, source)
                 // Still under the lock of the transaction, so that it cannot end in between.
                 transaction.adopt(handle)
             }
         } else {
-            try scope.engine.open(for: holder) { database in try start(database, nil, collection, query, hints) }
+            try scope.engine.open(for: holder) { database in try start(database, nil, source) }
         }
     }
 
@@ -110,15 +116,23 @@ final class EngineCursor: @unchecked Sendable {
         }
     }
 
-    private func start(
-        _ database: OpaquePointer, _ transaction: OpaquePointer?, _ collection: String, _ query: BSONDocument,
-        _ hints: BSONDocument
-    ) throws {
-        try withBytes(query, hints) { query, hints in
-            _ = try engineCall {
-                tansu_find(
-                    database, transaction, collection, tansu_document(query), tansu_document(hints), &handle.pointer, $0
-                )
+    private func start(_ database: OpaquePointer, _ transaction: OpaquePointer?, _ source: Source) throws {
+        switch source {
+        case .query(let query, let hints, let collection):
+            try withBytes(query, hints) { query, hints in
+                _ = try engineCall {
+                    tansu_find(
+                        database, transaction, collection, tansu_document(query), tansu_document(hints),
+                        &handle.pointer, $0)
+                }
+            }
+        case .pipeline(let stages, let hints, let collection):
+            try withBytes(BSONArray(stages.map { .document($0) }).document, hints) { stages, hints in
+                _ = try engineCall {
+                    tansu_pipeline(
+                        database, transaction, collection, tansu_document(stages), tansu_document(hints),
+                        &handle.pointer, $0)
+                }
             }
         }
         handle.interrupt.begin(handle.pointer)

@@ -151,18 +151,16 @@ extension EngineScope {
         _ query: BSONDocument = [:], hints: BSONDocument = [:], in collection: String,
         _ body: (BSONDocument) throws -> Void
     ) throws {
-        try withCursor(query, hints, in: collection) { cursor in
+        try withCursor(.query(query, hints: hints, collection: collection)) { cursor in
             while let document = try cursor.next({ BSONDocument(trustedBytes: Array($0)) }) { try body(document) }
         }
     }
 
-    /// Runs `body` with a cursor over the documents of a query, which is a part of the call: closing the database waits
-    /// for it.
-    func withCursor<Result>(
-        _ query: BSONDocument, _ hints: BSONDocument, in collection: String, _ body: (EngineCursor) throws -> Result
-    ) throws -> Result {
+    /// Runs `body` with a cursor over the documents of a query or a pipeline, which is a part of the call: closing the
+    /// database waits for it.
+    func withCursor<Result>(_ source: EngineCursor.Source, _ body: (EngineCursor) throws -> Result) throws -> Result {
         func run() throws -> Result {
-            let cursor = try EngineCursor(self, collection: collection, query: query, hints: hints, for: .call)
+            let cursor = try EngineCursor(self, source, for: .call)
             defer { if !cursor.isHandedOver { cursor.close() } }
             return try body(cursor)
         }
@@ -326,8 +324,38 @@ extension EngineScope {
         reads.includeAll(of: (try? collections(readBy: query, hints, in: collection)) ?? [collection])
     }
 
+    /// Tracks that a query or a pipeline reads documents.
+    func track(_ source: EngineCursor.Source) {
+        switch source {
+        case .query(let query, let hints, let collection): track(query, hints, in: collection)
+        case .pipeline(let stages, _, let collection):
+            guard let reads = transaction?.reads else { return }
+            if let collection {
+                reads.includeAll(of: [collection])
+                for query in stages.compactMap({ $0["$match"]?.documentValue }) { track(query, in: collection) }
+            }
+            reads.includeAll(of: stages.flatMap { BSONValue.document($0).collectionsRead })
+        }
+    }
+
     /// Tracks that the list of collections is read.
     func trackCatalog() {
         transaction?.reads?.includeCatalog()
+    }
+}
+
+extension BSONValue {
+    /// The collections that the stages in a value name to read them: by `$lookup`, `$graphLookup`, `$unionWith` and
+    /// subqueries.
+    fileprivate var collectionsRead: [String] {
+        switch self {
+        case .array(let elements): elements.flatMap(\.collectionsRead)
+        case .document(let document):
+            document.flatMap { key, value in
+                let names = ["from", "$from", "$unionWith", "coll"].contains(key) ? value.stringValue : nil
+                return names.map { [$0] } ?? value.collectionsRead
+            }
+        default: []
+        }
     }
 }

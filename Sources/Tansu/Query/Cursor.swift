@@ -83,10 +83,10 @@ extension Database.Cursor {
 extension Database.Query: AsyncSequence {
     /// Runs the query when the first document is requested.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(self)
+        AsyncIterator(session, .read, reader) { try makeEngineCursor() }
     }
 
-    /// Iterates over the documents of a query, in the snapshot of the first step.
+    /// Iterates over the documents of a query or an aggregation, in the snapshot of the first step.
     ///
     /// Documents are fetched and decoded in batches on a thread of the database, small ones first, because a thread
     /// switch costs more than a document.
@@ -95,14 +95,23 @@ extension Database.Query: AsyncSequence {
         private static var largestBatch: Int { 256 }
         private static var largestBatchBytes: Int { 1 << 20 }
 
-        private let query: Database.Query<Element>
+        private let session: Session
+        private let access: Session.Access
+        private let codec: DocumentCodec<Element>
+        private let open: @Sendable () throws -> EngineCursor
         private var cursor: OwnedCursor?
         private var batch = Batch(elements: [], end: .more)
         private var position = 0
         private var batchSize = Self.firstBatch
 
-        init(_ query: Database.Query<Element>) {
-            self.query = query
+        init(
+            _ session: Session, _ access: Session.Access, _ codec: DocumentCodec<Element>,
+            open: @escaping @Sendable () throws -> EngineCursor
+        ) {
+            self.session = session
+            self.access = access
+            self.codec = codec
+            self.open = open
         }
 
         /// The next document, or `nil` after the last.
@@ -129,12 +138,10 @@ extension Database.Query: AsyncSequence {
         }
 
         private mutating func fetch() async throws {
-            let (query, known, size) = (query, cursor?.engine, batchSize)
-            let (used, batch) = try await query.session.run(.read) { flag in
-                let cursor = try known ?? query.makeEngineCursor()
-                return (
-                    cursor, try flag.cancelling(with: cursor.cancel) { Self.fetch(size, from: cursor, query.reader) }
-                )
+            let (open, codec, known, size) = (open, codec, cursor?.engine, batchSize)
+            let (used, batch) = try await session.run(access) { flag in
+                let cursor = try known ?? open()
+                return (cursor, try flag.cancelling(with: cursor.cancel) { Self.fetch(size, from: cursor, codec) })
             }
             if cursor == nil { cursor = OwnedCursor(used) }
             self.batch = batch

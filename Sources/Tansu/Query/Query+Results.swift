@@ -79,13 +79,15 @@ extension Database.Query {
 
     func makeEngineCursor() throws -> EngineCursor {
         try checkOrder()
-        return try EngineCursor(session.engine, collection: collection, query: filter, hints: hints)
+        return try EngineCursor(session.engine, source)
     }
 
     func withCursor<Result>(_ body: (EngineCursor) throws -> Result) throws -> Result {
         try checkOrder()
-        return try session.engine.withCursor(filter, hints, in: collection, body)
+        return try session.engine.withCursor(source, body)
     }
+
+    private var source: EngineCursor.Source { .query(filter, hints: hints, collection: collection) }
 }
 
 // MARK: - Async results

@@ -24,6 +24,10 @@ private struct LongCall: Sendable, CustomTestStringConvertible {
         LongCall("explain") { _ = try await $0.find($1).explain() },
         LongCall("distinct") { _ = try await $0.distinct("t", $1) },
         LongCall("aggregate") { _ = try await $0.aggregate($1, group: ["by": "t"]) },
+        LongCall("pipeline") { _ = try await $0.aggregate([.match($1), .group(by: "$t")]).all() },
+        LongCall("pipeline, first") { _ = try await $0.aggregate([.match($1), .group(by: "$t")]).first() },
+        LongCall("pipeline, sequence") { for try await _ in try $0.aggregate([.match($1), .group(by: "$t")]) {} },
+        LongCall("pipeline, explain") { _ = try await $0.aggregate([.match($1), .group(by: "$t")]).explain() },
     ]
     static let updates = [
         LongCall("update") { try await $0.update($1, ["$set": ["new": 1]]) },

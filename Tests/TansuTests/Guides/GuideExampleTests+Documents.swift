@@ -137,6 +137,16 @@ extension GuideExampleTests {
             print(page, month.formatted(.iso8601), number, longest ?? 0)  // / 2026-03-01T00:00:00Z 2 9
         }
 
+        struct Species: Codable, Sendable { var id: String?; var number: Int; var names: [String] }
+        let kinds = try people.aggregate(
+            [
+                .match { $0.age > 10 },
+                .group(by: \.pet?.species, ["number": .count, "names": .push(\.name)]),
+                ["$sort": ["number": -1]],
+            ], as: Species.self)
+        for kind in try kinds.all() { print(kind.id ?? "none", kind.names) }  // cat ["mike", "lena"], dog ["rosa"]
+        print(try kinds.explain().stages.map(\.name))  // ["$match", "$group", "$sort"]
+
         struct Name: Codable, Sendable { var name: String }
         print(try grown.projected(to: Name.self).all().map(\.name))  // ["lena", "rosa", "mike"]
 

@@ -120,6 +120,12 @@ private struct ObservedReading: Sendable, CustomTestStringConvertible {
         ObservedReading("get of ids") { try $0.collection("people").get(ids: [1, 9]).count },
         ObservedReading("distinct") { try $0.collection("people").distinct("_id").count },
         ObservedReading("groups") { try $0.collection("people").aggregate(group: ["by": "_id"]).count },
+        ObservedReading("pipeline") { try $0.collection("people").aggregate([.match([:])]).all().count },
+        ObservedReading("pipeline that looks up") {
+            try $0.aggregate([
+                ["$documents": [[:]]], ["$lookup": ["from": "people", "pipeline": [], "as": "all"]], .unwind("all"),
+            ]).all().count
+        },
         ObservedReading("aggregate") { try $0.collection("people", of: Numbered.self).find().aggregate(.sum(\.id)) },
         ObservedReading("key path") {
             try $0.collection("people", of: Numbered.self).find { $0.inner.number == nil }.count()
