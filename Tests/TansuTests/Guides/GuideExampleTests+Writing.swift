@@ -17,6 +17,8 @@ extension GuideExampleTests {
             person.name = person.name.uppercased()
         }
         try visits.upsert(["page": "/"], ["$inc": ["count": 1]])
+        try visits.update(["page": "/"], with: [.set(["next": ["$add": ["$count", 1]]])])
+        #expect(try visits.find().first()?["next"] == 2)
         #expect(try people.find().all().map(\.name) == ["mike", "ROSA"])
         #expect(try people.get(mike.id)?.age == 13)
 
