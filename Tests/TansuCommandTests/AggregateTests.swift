@@ -60,4 +60,75 @@ struct AggregateTests {
         #expect(bad.status == 65)
         #expect(bad.error.contains("group.fields.n.$median"))
     }
+
+    // MARK: Pipelines
+
+    /// The number of people older than 30 in each of two groups, the older one first.
+    private let decades = """
+        [{"$match": {"age": {"$gt": 30}}},
+         {"$group": {"_id": {"$gt": ["$age", 35]}, "n": {"$sum": 1}}}, {"$sort": {"_id": -1}}]
+        """
+
+    private let aggregate = ["aggregate", "people.tansu", "people"]
+
+    @Test("the documents of a pipeline are printed per line, as one object or as a table")
+    func pipeline() throws {
+        let command = try Command.withPeople()
+        let documents: [BSONDocument] = [["_id": true, "n": 1], ["_id": false, "n": 1]]
+        #expect(try command.tansu(aggregate + [decades], input: []).documents() == documents)
+        let object = try command.tansu(aggregate + [decades, "--json"], input: []).json()
+        #expect(object == ["ok": true, "documents": BSONValue(documents.map { .document($0) })])
+        #expect(try command.tansu(aggregate + [decades, "--table"], input: []).lines.count == 4)
+        #expect(try command.tansu(aggregate + [decades, "--table", "--explain"], input: []).status == 64)
+        let none = try command.tansu(aggregate + ["[{\"$match\": {\"age\": 1}}]"], input: [])
+        #expect(none.status == 1 && none.output.isEmpty)
+    }
+
+    @Test("a query, an order and a range are stages of a pipeline")
+    func pipelineOptions() throws {
+        let command = try Command.withPeople()
+        let ages = "[{\"$project\": {\"_id\": 0, \"age\": 1}}]"
+        let query = "{\"age\": {\"$gt\": 30}}"
+        let first = try command.tansu(aggregate + [ages, query, "--sort", "-age", "--max", "1"], input: []).documents()
+        let rest = try command.tansu(aggregate + [ages, query, "--sort", "-age", "--skip", "1"], input: []).documents()
+        #expect(first == [["age": 41]])
+        #expect(rest == [["age": 33]])
+    }
+
+    @Test("an explanation has the stages, or the plan of a group")
+    func explanation() throws {
+        let command = try Command.withPeople()
+        let text = try command.tansu(aggregate + [decades, "--explain"], input: []).output
+        #expect(text.contains("collection scan"))
+        #expect(text.contains("$match: by the query\n$group: returned: 2"))
+        let plan = try command.tansu(aggregate + [decades, "--explain", "--json"], input: []).json()["plan"]
+        #expect(plan?.documentValue?["stages"]?.arrayValue?.count == 3)
+        let group = try command.tansu(aggregate + ["{\"by\": \"age\"}", "--explain"], input: []).output
+        #expect(group.contains("collection scan"))
+    }
+
+    @Test("$out and $merge write, but not to collections of the library")
+    func output() throws {
+        let command = try Command.withPeople()
+        let copy = "[{\"$match\": {\"age\": {\"$gt\": 30}}}, {\"$out\": \"grown\"}]"
+        try command.succeed("aggregate", "people.tansu", "people", copy, "--explain")
+        #expect(try command.tansu("count", "people.tansu", "grown").status == 66)
+        try command.succeed("aggregate", "people.tansu", "people", copy)
+        #expect(try command.tansu("count", "people.tansu", "grown").output == "2\n")
+        for name in ["tansu.sync", "_users"] {
+            let refused = try command.tansu(aggregate + ["[{\"$out\": \"\(name)\"}]"], input: [])
+            #expect(refused.status == 64, "\(name)")
+        }
+    }
+
+    @Test("the error for a mistake in a pipeline says where it is")
+    func mistakes() throws {
+        let command = try Command.withPeople()
+        let syntax = try command.tansu(aggregate + ["[{\"$match\": }]"], input: [])
+        #expect(syntax.status == 65 && syntax.error.contains("is not a JSON array"))
+        let kind = try command.tansu(aggregate + ["[{\"$match\": {}}, 5]"], input: [])
+        #expect(kind.status == 65 && kind.error.contains("Stage 1 of the pipeline is not a JSON object"))
+        let stage = try command.tansu(aggregate + ["[{\"$match\": {}}, {\"$group\": {\"n\": 1}}]"], input: [])
+        #expect(stage.status == 65 && stage.error.contains("1.$group"))
+    }
 }

@@ -16,6 +16,26 @@ enum JSONArguments {
         }
     }
 
+    /// Parses the stages of a pipeline, a JSON array of objects; nil for other text, such as an object.
+    /// - Throws: `CommandError` with the position of the syntax error.
+    static func stages(_ text: String, name: String) throws -> [BSONDocument]? {
+        guard text.first(where: { !$0.isWhitespace }) == "[" else { return nil }
+        do {
+            return try BSONValue(extendedJSON: text).arrayValue?.enumerated().map { number, stage in
+                guard let stage = stage.documentValue else {
+                    throw CommandError(
+                        code: "INVALID_JSON", message: "Stage \(number) of the pipeline is not a JSON object",
+                        path: name, remedy: "write it as {\"$name\": …}")
+                }
+                return stage
+            }
+        } catch let error as BSONError {
+            throw CommandError(
+                code: "INVALID_JSON", message: "Argument \"\(name)\" is not a JSON array: \(error)", path: name,
+                remedy: "put it in single quotes and its keys in double quotes")
+        }
+    }
+
     /// Parses an `_id`: 24 hexadecimal digits are an ObjectID, other text is JSON or else a string.
     static func id(_ text: String) -> BSONValue {
         if text.utf8.count == 24, let id = ObjectID(text) { return .objectID(id) }
