@@ -21,7 +21,8 @@ typedef struct unwind_state {
 
     /* The document whose array is being unwound. */
     tansu_buffer doc;
-    tansu_buffer changed; /* with the element, but not its position */
+    size_t array, array_size; /* of the array's value in `doc` */
+    tansu_buffer changed;     /* with the element, but not its position */
     doc_iter elements;
     int64_t position;
     bool unwinding;
@@ -118,6 +119,19 @@ static void put_path(writer *w, const doc_value *doc, const name_list *path, uin
     writer_end(w, start);
 }
 
+/* put_element -- as put_path() with a field of the document itself: what is before and after it is
+ * copied as a whole, for each element. */
+static void put_element(writer *w, const unwind_state *state) {
+    const struct name *name = &state->path.names[0];
+    const uint8_t *doc = state->doc.data;
+    size_t field = state->array - name->size - 2, after = state->array + state->array_size;
+    size_t start = writer_begin(w);
+    writer_bytes(w, doc + 4, field - 4);
+    writer_element(w, name->text, name->size, &state->elements.value);
+    writer_bytes(w, doc + after, state->doc.size - 1 - after);
+    writer_end(w, start);
+}
+
 /* find -- the value at the path; arrays are not on the way. */
 static void find(const name_list *path, const doc_value *doc, doc_value *value) {
     *value = *doc;
@@ -152,7 +166,10 @@ static tansu_status show_element(stage *s, unwind_state *state, doc_value *doc) 
     tansu_buffer *out = state->index.count != 0 ? &state->changed : &s->out;
     writer w = {.out = out};
     out->size = 0;
-    put_path(&w, &whole, &state->path, 0, &state->elements.value);
+    if (state->path.count == 1)
+        put_element(&w, state);
+    else
+        put_path(&w, &whole, &state->path, 0, &state->elements.value);
     if (state->index.count == 0)
         return stage_show(s, &w, doc);
     if (w.failed)
@@ -211,6 +228,8 @@ static tansu_status unwind_next(stage *s, doc_value *doc) {
         if (!buffer_set(&state->doc, doc->data, doc->size))
             return error_memory(s->p->error);
         doc_iter_init(&state->elements, state->doc.data + offset, value.size);
+        state->array = offset;
+        state->array_size = value.size;
         state->position = -1;
         state->unwinding = true;
     }
