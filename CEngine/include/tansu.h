@@ -625,9 +625,9 @@ TANSU_API tansu_status tansu_rekey(tansu_db *db, const tansu_key *key, tansu_err
  * Replaces the key as tansu_rekey() does, and the data key as well: all files are encrypted anew, by
  * a compaction of the whole log, while others read and write; it takes the space of a copy of each
  * segment in turn. Afterwards who had the old key and an old copy of the file KEY cannot read what is
- * written, or was kept. After an error or a crash the new key opens the database, with data under
- * both data keys, and a later call completes the change; before that, only an error of the first
- * step, which writes KEY, leaves the old key. What recovery had put into set-aside before cannot be
+ * written, or was kept. After an error or a crash either the old key opens the database or the
+ * new one, with data under both data keys: try the new one, and then the old one, before one of them is
+ * forgotten. A later call completes the change. What recovery had put into set-aside before cannot be
  * decrypted afterwards. Processes that have the database open to read must open it again: until then
  * their calls return what they see or WRONG_KEY.
  * Errors: those of tansu_rekey() and tansu_compact().
@@ -1084,8 +1084,9 @@ TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char 
 /*
  * Runs an aggregation pipeline, as MongoDB defines it (docs/pipelines.md). `stages` is a BSON array:
  * [{"$match": {...}}, {"$group": {...}}, ...]; `collection` may be NULL when the first stage is
- * $documents. `hints`: $maxTimeMS, $allowDiskUse, $maxMemory. The cursor shows the documents that the
- * last stage makes.
+ * $documents. `hints`: $maxTimeMS, $allowDiskUse, $maxMemory, $collation, $index, $let, $explain. The
+ * cursor shows the documents that the last stage makes. $out and $merge write within this call, in one
+ * commit or in the transaction, and the cursor then shows nothing.
  * Errors: those of tansu_find(), TOO_LARGE; tansu_cursor_next() has these, too, since expressions
  * are computed document by document.
  */

@@ -2,8 +2,10 @@
  * api/api_pipeline.c -- pipelines, and writing what $out and $merge name.
  */
 #include "api/handles.h"
+#include "bson/value.h"
 #include "bson/writer.h"
 #include "query/pipeline/pipeline.h"
+#include "query/util/key_set.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -62,6 +64,9 @@ typedef struct writing {
     tansu_buffer existing;
     tansu_buffer made;
     tansu_buffer piped;
+    tansu_buffer key;
+    arena memory;
+    key_set written; /* of $out: the `_id`s */
 } writing;
 
 /* document_of -- a buffer as a document. */
@@ -250,6 +255,67 @@ static tansu_status merge(writing *w, tansu_document document) {
     return status == TANSU_OK ? save_made(w) : status;
 }
 
+/* is_new -- whether an `_id` is not yet among those that were written, to which it is added. */
+static tansu_status is_new(writing *w, const doc_value *id, bool add, bool *fresh) {
+    size_t used = 0;
+    w->key.size = 0;
+    if (!value_key(&w->key, id, false))
+        return error_memory(w->error);
+    if (!add) {
+        *fresh = key_set_find_key(&w->written, w->key.data, w->key.size) == NULL;
+        return TANSU_OK;
+    }
+    return key_set_add(&w->written, &w->memory, w->key.data, w->key.size, sizeof(key_set_item),
+                       fresh, &used) != NULL
+               ? TANSU_OK
+               : error_memory(w->error);
+}
+
+/* put -- one document of $out. What is there of the same `_id` is replaced, so that references to it
+ * hold. */
+static tansu_status put(writing *w, tansu_document document) {
+    doc_value id;
+    bool fresh = false;
+    tansu_status status =
+        tansu_save_one(w->db, w->txn, w->to->collection, document, TANSU_SAVE, &w->made, w->error);
+    if (status != TANSU_OK)
+        return status;
+    doc_find_id(w->made.data, w->made.size, &id);
+    status = is_new(w, &id, true, &fresh);
+    if (status == TANSU_OK && !fresh)
+        status = error_set(w->error, TANSU_E_EXISTS, "$out", "Two documents have one \"_id\"");
+    return status;
+}
+
+/* remove_others -- removes what the collection of $out has besides. */
+static tansu_status remove_others(writing *w) {
+    tansu_cursor *cursor;
+    tansu_document document;
+    tansu_status status = tansu_find(w->db, w->txn, w->to->collection, TANSU_NO_DOCUMENT,
+                                     TANSU_NO_DOCUMENT, &cursor, w->error);
+    if (status != TANSU_OK)
+        return status;
+    while ((status = tansu_cursor_next(cursor, &document, w->error)) == TANSU_OK) {
+        doc_value id;
+        bool other = false;
+        doc_find_id(document.data, document.size, &id);
+        status = is_new(w, &id, false, &other);
+        if (status == TANSU_OK)
+            status = pipeline_check(w->pipeline, w->error);
+        if (status == TANSU_OK && other) {
+            if (!writer_single(&w->query, "_id", &id))
+                status = error_memory(w->error);
+            else
+                status = tansu_remove_id(w->db, w->txn, w->to->collection, document_of(&w->query),
+                                         NULL, w->error);
+        }
+        if (status != TANSU_OK)
+            break;
+    }
+    tansu_cursor_close(cursor);
+    return status == TANSU_DONE ? TANSU_OK : status;
+}
+
 /* write_all -- reads the pipeline to its end, and writes. */
 static tansu_status write_all(writing *w, tansu_cursor *cursor) {
     tansu_document document;
@@ -260,21 +326,17 @@ static tansu_status write_all(writing *w, tansu_cursor *cursor) {
         first = tansu_cursor_next(cursor, &document, w->error);
     if (status == TANSU_OK && first != TANSU_OK && first != TANSU_DONE)
         status = first;
-    if (status == TANSU_OK && w->to->kind == OUTPUT_REPLACE) {
+    if (status == TANSU_OK && w->to->kind == OUTPUT_REPLACE)
         status = tansu_collection_ensure(w->db, w->txn, collection, TANSU_NO_DOCUMENT, w->error);
-        if (status == TANSU_OK)
-            status = tansu_remove(w->db, w->txn, collection, TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT,
-                                  NULL, w->error);
-    }
     for (; status == TANSU_OK && first == TANSU_OK;) {
-        status = w->to->kind == OUTPUT_MERGE ? merge(w, document)
-                                             : tansu_save_one(w->db, w->txn, collection, document,
-                                                              TANSU_INSERT, NULL, w->error);
+        status = w->to->kind == OUTPUT_MERGE ? merge(w, document) : put(w, document);
         if (status == TANSU_OK)
             first = tansu_cursor_next(cursor, &document, w->error);
         if (first != TANSU_OK && first != TANSU_DONE)
             status = first;
     }
+    if (status == TANSU_OK && w->to->kind == OUTPUT_REPLACE)
+        status = remove_others(w);
     return status;
 }
 
@@ -308,6 +370,8 @@ static tansu_status run_output(tansu_db *db, tansu_txn *txn, pipeline *p, tansu_
     tansu_buffer_free(&w.existing);
     tansu_buffer_free(&w.made);
     tansu_buffer_free(&w.piped);
+    tansu_buffer_free(&w.key);
+    arena_free(&w.memory);
     if (own == NULL && status == TANSU_OK)
         return tansu_savepoint_release(txn, error);
     if (own == NULL)

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Added to the database's path: where the other folder is. */
 #define OTHER ".tansu-converted"
@@ -57,6 +58,59 @@ static tansu_status check_set_aside(const database *db, tansu_error *error) {
     return status;
 }
 
+/* read_line -- the line "uuid …" of a folder's MANIFEST; empty when there is none. */
+static void read_line(const fs *calls, const char *folder, char line[64]) {
+    tansu_buffer text = TANSU_BUFFER_INIT;
+    char *path = fs_join(folder, "MANIFEST");
+    line[0] = '\0';
+    if (path != NULL && fs_read_file(calls, path, 65536, &text, NULL) == TANSU_OK) {
+        const char *at = strstr((const char *)text.data, "uuid");
+        if (at != NULL)
+            snprintf(line, 64, "%.*s", (int)strcspn(at, "\n"), at);
+    }
+    tansu_buffer_free(&text);
+    free(path);
+}
+
+/* is_foreign -- a fs_name_visitor that ends at a name that an unfinished copy does not have. */
+static bool is_foreign(void *context, const char *name) {
+    static const char *const own[] = {"log", "index", "LOCK", "KEY", "TAIL", "MANIFEST"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (strncmp(name, own[i], strlen(own[i])) == 0)
+            return true;
+    }
+    *(bool *)context = true;
+    return false;
+}
+
+/* check_other -- whether what is at the other folder's path, if anything, is of an interrupted call:
+ * this database in one of its forms, or a copy without a MANIFEST. */
+static tansu_status check_other(const char *path, const char *other, const fs *calls,
+                                tansu_error *error) {
+    struct stat state;
+    char line[64], own[64];
+    bool foreign = false;
+    if (lstat(other, &state) != 0)
+        return TANSU_OK;
+    read_line(calls, other, line);
+    read_line(calls, path, own);
+    if (S_ISDIR(state.st_mode) && line[0] == '\0')
+        (void)calls->list(calls, other, is_foreign, &foreign);
+    if (S_ISDIR(state.st_mode) && !foreign && (line[0] == '\0' || strcmp(line, own) == 0))
+        return TANSU_OK;
+    return error_set(error, TANSU_E_EXISTS, other,
+                     "There is something at \"%s\", where the other form is made; move it away",
+                     other);
+}
+
+/* keep_mode -- gives the new folder the permissions of the old one. */
+static tansu_status keep_mode(const char *path, const char *other, tansu_error *error) {
+    struct stat state;
+    return stat(path, &state) == 0 && chmod(other, state.st_mode & 07777) == 0
+               ? TANSU_OK
+               : error_errno(error, other, "set the permissions of", errno);
+}
+
 /* exchange -- the two folders, in one step. */
 static tansu_status exchange(const fs *calls, const char *path, const char *other,
                              tansu_error *error) {
@@ -79,6 +133,8 @@ static tansu_status convert(database *db, const char *path, const char *other, c
         return status;
     fs_remove_all(calls, other); /* of a call that was interrupted */
     status = database_backup(db, other, TANSU_BACKUP_FOLDER, to, progress, &result, error);
+    if (status == TANSU_OK)
+        status = keep_mode(path, other, error);
     return status == TANSU_OK ? exchange(calls, path, other, error) : status;
 }
 
@@ -127,6 +183,8 @@ tansu_status database_convert(const char *path, const user_key *from, const user
         status = error_memory(error);
     else
         snprintf(other, size, "%s" OTHER, real);
+    if (status == TANSU_OK)
+        status = check_other(real, other, calls, error);
     if (status == TANSU_OK)
         status = convert_at(real, other, from, to, calls, hooks, progress, error);
     free(other);

@@ -61,20 +61,15 @@ static bool find(const text_view *t, size_t from, const text_view *part, size_t 
         *place = from;
         return true;
     }
-    const char *at = t->at + from, *last = t->at + (t->size - part->size);
-    while (at <= last && (at = memchr(at, part->at[0], (size_t)(last - at) + 1))) {
-        if (memcmp(at, part->at, part->size) == 0) {
-            *place = (size_t)(at - t->at);
-            return true;
-        }
-        at++;
-    }
-    return false;
+    /* memmem() is linear. A loop of memchr() and memcmp() is not: "aaaab" in a text of "a". */
+    const char *at = memmem(t->at + from, t->size - from, part->at, part->size);
+    *place = at ? (size_t)(at - t->at) : 0;
+    return at != NULL;
 }
 
 /* find_cost -- the steps that one search may take. */
 static uint64_t find_cost(const text_view *t, const text_view *part) {
-    return 1 + t->size / 64 * (1 + part->size / 64);
+    return 1 + (t->size + part->size) / 64;
 }
 
 /* string_room -- a string of `size` bytes, which are to be written; NULL when there is no memory for
@@ -409,13 +404,14 @@ static tansu_status index_of_characters(evaluation *ev, const expression *e, doc
         return missing ? result_null(result) : status;
     if (t.size == 0 && part.size == 0)
         return result_int32(ev, 0, result);
-    for (size_t byte = 0; byte < t.size && at < to; at++) {
-        if (at >= from && part.size <= t.size - byte &&
-            memcmp(t.at + byte, part.at, part.size) == 0)
-            return result_int32(ev, (int32_t)at, result);
+    size_t byte = 0, place;
+    for (; byte < t.size && at < from; at++)
         byte += character_size(&t, byte);
-    }
-    return result_int32(ev, -1, result);
+    if (!find(&t, byte, &part, &place) || place >= t.size)
+        return result_int32(ev, -1, result);
+    for (; byte < place; at++)
+        byte += character_size(&t, byte);
+    return result_int32(ev, at < to ? (int32_t)at : -1, result);
 }
 
 /* ---- Trimming ---- */

@@ -145,7 +145,6 @@ tansu_status query_compile_in(expression_compiler *scope, const uint8_t *selecto
         return error_memory(error);
     q->scope = scope;
     q->collation = scope->collation;
-    q->takes_subqueries = true;
     q->runs = true;
     return compile_new(q, selector, selector_size, hints, hints_size, stop, result, error);
 }

@@ -65,6 +65,9 @@ typedef struct pipeline_output {
  * written; once the first was shown, the pipeline reads nothing but its own memory. */
 const pipeline_output *pipeline_get_output(const pipeline *p);
 
+/* pipeline_check -- errors: TIMEOUT and CANCELLED, while its documents are written. */
+tansu_status pipeline_check(const pipeline *p, tansu_error *error);
+
 /* pipeline_merge_matched -- what the pipeline of "whenMatched" makes of an existing document and one
  * of the pipeline's. Errors: those of pipeline_next(). */
 tansu_status pipeline_merge_matched(pipeline *p, tansu_document document, tansu_document existing,

@@ -20,6 +20,9 @@ static tansu_status match_compile(stage *s, const doc_value *spec) {
         return TANSU_E_MEMORY;
     if (spec->type != DOC_DOCUMENT)
         return stage_error(s, NULL, "Takes a document, the query");
+    doc_value join;
+    if (doc_find(spec->data, spec->size, "$do", 3, &join))
+        return stage_error(s, "$do", "Is a join of find; in a pipeline that is $lookup");
     return query_compile_alone_in(&s->p->compiler, spec->data, spec->size, &state->query,
                                   s->p->error);
 }

@@ -202,7 +202,7 @@ static tansu_status output_begin(stage *s) {
 
 static tansu_status output_next(stage *s, doc_value *doc) {
     output_state *state = s->state;
-    tansu_status status = TANSU_OK;
+    tansu_status status = deadline_check(&s->p->deadline, s->p->error);
     while (status == TANSU_OK && !state->read) {
         status = stage_next(s, doc);
         state->read = status == TANSU_DONE;
@@ -244,10 +244,15 @@ const stage_kind stage_merge = {.name = "$merge",
                                 .free = output_free};
 
 const pipeline_output *pipeline_get_output(const pipeline *p) {
-    const stage *s = p->count != 0 ? &p->stages[p->count - 1] : NULL;
+    /* $explain only reads. */
+    const stage *s = p->count != 0 && !p->explain ? &p->stages[p->count - 1] : NULL;
     return s && (s->kind == &stage_out || s->kind == &stage_merge)
                ? &((const output_state *)s->state)->output
                : NULL;
+}
+
+tansu_status pipeline_check(const pipeline *p, tansu_error *error) {
+    return deadline_check(&p->deadline, error);
 }
 
 /* ---- Updates by a pipeline ---- */

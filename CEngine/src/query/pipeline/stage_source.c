@@ -94,8 +94,6 @@ static tansu_status source_begin(stage *s) {
     if (status == TANSU_OK)
         status = snapshot_find(p->snapshot, p->collection, &collection, p->error);
     if (status == TANSU_OK)
-        status = query_resolve(state->query, p->snapshot, &p->rctx, collection, false, p->error);
-    if (status == TANSU_OK)
         status =
             query_start(state->query, p->snapshot, &p->rctx, collection, &state->run, p->error);
     return status;

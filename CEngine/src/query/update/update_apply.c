@@ -394,6 +394,28 @@ static tansu_status id_first(applying *a) {
     return item_insert(&a->memory, a->root, 0, id) ? TANSU_OK : error_memory(a->error);
 }
 
+/* put_id -- gives what a pipeline made the `_id` of the document, if it has left it out. */
+static bool put_id(tansu_buffer *made, const uint8_t *doc, size_t size) {
+    tansu_buffer whole = TANSU_BUFFER_INIT;
+    writer w = {.out = &whole};
+    doc_value id, own;
+    doc_iter iter;
+    if (doc_find_id(made->data, made->size, &own) || !doc_find_id(doc, size, &id))
+        return true;
+    size_t start = writer_begin(&w);
+    writer_value(&w, "_id", &id);
+    for (doc_iter_init(&iter, made->data, made->size); doc_iter_next(&iter);)
+        writer_copy(&w, &iter);
+    writer_end(&w, start);
+    if (!w.failed) {
+        tansu_buffer before = *made;
+        *made = whole;
+        whole = before;
+    }
+    tansu_buffer_free(&whole);
+    return !w.failed;
+}
+
 tansu_status update_apply(const update *u, const uint8_t *doc, size_t size, const update_case *how,
                           tansu_buffer *out, tansu_error *error) {
     doc_value whole = {.data = doc, .size = (uint32_t)size, .type = DOC_DOCUMENT};
@@ -405,6 +427,10 @@ tansu_status update_apply(const update *u, const uint8_t *doc, size_t size, cons
         if (status != TANSU_OK) {
             tansu_buffer_free(&made);
             return status;
+        }
+        if (!put_id(&made, doc, size)) {
+            tansu_buffer_free(&made);
+            return error_memory(error);
         }
         whole = (doc_value){.data = made.data, .size = (uint32_t)made.size, .type = DOC_DOCUMENT};
     }

@@ -84,6 +84,11 @@ key_set_item *key_set_add(key_set *set, arena *memory, const uint8_t *key, size_
     return item;
 }
 
+key_set_item *key_set_find_key(const key_set *set, const uint8_t *key, size_t size) {
+    key_set_item *item = set->count != 0 ? find(set, key, size) : NULL;
+    return item && item->key_size == size && memcmp(item->key, key, size) == 0 ? item : NULL;
+}
+
 #define FEW_NAMES 8 /* are searched one by one */
 
 key_set_item *key_set_find_name(const key_set *set, const char *name, size_t size) {

@@ -40,6 +40,9 @@ key_set_item *key_set_add(key_set *set, arena *memory, const uint8_t *key, size_
  * that none is a prefix of another. In small sets a linear search is faster. */
 key_set_item *key_set_find_name(const key_set *set, const char *name, size_t size);
 
+/* key_set_find_key -- the item of a key, or NULL. */
+key_set_item *key_set_find_key(const key_set *set, const uint8_t *key, size_t size);
+
 /* key_set_sorted -- all items, sorted by key, in an array that the caller frees. Errors: MEMORY,
  * TIMEOUT, CANCELLED. */
 tansu_status key_set_sorted(const key_set *set, const deadline *deadline, key_set_item ***sorted,
