@@ -221,7 +221,9 @@ static void fields_include_or_exclude(void) {
     FIELDS("{ \"_id\" : 1, \"a\" : 1 }", "{'b':0,'e':0,'_id':1}");
     FIELDS("INVALID_QUERY hints.$fields.b", "{'a':1,'b':0}");
     FIELDS("INVALID_QUERY hints.$fields.b.c", "{'b':1,'b.c':1}");
-    FIELDS("INVALID_QUERY hints.$fields.a", "{'a':'x'}");
+    FIELDS("{ \"_id\" : 1, \"a\" : \"x\", \"c\" : 2 }", "{'a':'x','c':'$b.c'}");
+    FIELDS("INVALID_QUERY hints.$fields.a.$y", "{'a':{'$y':1}}");
+    FIELDS("UNSUPPORTED hints.$fields", "{'a':'x','e':{'$slice':1}}");
     FIELDS("INVALID_QUERY hints.$fields.e.$", "{'e.$':1}");
     memory_db_close(db);
 }
