@@ -137,7 +137,7 @@ struct ClosingTests {
     func closedInStep() throws {
         let (db, people) = try fourPeople()
         let cursor = try people.find().makeCursor()
-        let engine = try EngineCursor(Session(db).engine, collection: "people", query: [:], hints: [:])
+        let engine = try EngineCursor(Session(db).engine, .query([:], hints: [:], collection: "people"))
         _ = try engine.next { _ in engine.close() }
         #expect(Self.code { try db.close() } == .busy)
         cursor.close()

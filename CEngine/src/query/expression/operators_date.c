@@ -7,7 +7,7 @@
 
 /* ---- One part ---- */
 
-enum part {
+enum date_part {
     PART_YEAR,
     PART_MONTH,
     PART_DAY,
@@ -29,7 +29,7 @@ static int day_of_year(const local_time *t) {
 }
 
 /* part_of -- a part of a local time. */
-static int64_t part_of(const local_time *t, enum part part) {
+static int64_t part_of(const local_time *t, enum date_part part) {
     switch (part) {
     case PART_YEAR: return t->date.year;
     case PART_MONTH: return t->date.month;
@@ -81,7 +81,7 @@ static tansu_status evaluate_part(evaluation *ev, const expression *e, doc_value
         return status;
     if (null)
         return result_null(result);
-    enum part part = (enum part)e->op->variant;
+    enum date_part part = (enum date_part)e->op->variant;
     local_time t = local_time_of(zone, date);
     int64_t number = part_of(&t, part);
     return part == PART_ISO_YEAR ? result_int64(ev, number, result)
@@ -93,7 +93,7 @@ static tansu_status evaluate_part(evaluation *ev, const expression *e, doc_value
 static tansu_status date_to_parts(evaluation *ev, const expression *e, doc_value *result) {
     static const struct {
         const char *name;
-        enum part part;
+        enum date_part part;
     } names[2][7] = {{{"year", PART_YEAR},
                       {"month", PART_MONTH},
                       {"day", PART_DAY},

@@ -85,7 +85,7 @@ static tansu_status difference(evaluation *ev, const expression *e, doc_value *r
 /* The operands of $dateTrunc. */
 enum { TRUNC_DATE, TRUNC_UNIT, TRUNC_BIN, TRUNC_ZONE, TRUNC_WEEKDAY };
 
-static tansu_status truncate(evaluation *ev, const expression *e, doc_value *result) {
+static tansu_status truncate_date(evaluation *ev, const expression *e, doc_value *result) {
     doc_value value;
     date_unit unit;
     const time_zone *zone;
@@ -130,7 +130,7 @@ const operator_info operators_date_arithmetic[] = {
      .named = "startDate! endDate! unit! timezone startOfWeek",
      .compile = compile_dates},
     {.name = "$dateTrunc",
-     .evaluate = truncate,
+     .evaluate = truncate_date,
      .named = "date! unit! binSize timezone startOfWeek",
      .compile = compile_dates},
     {.name = NULL},
