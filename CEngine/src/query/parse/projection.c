@@ -303,7 +303,7 @@ tansu_status projection_parse(query *q, const doc_value *fields, projection **re
     entry_kinds kinds = {.positions = 0};
     bool any = false;
     for (doc_iter all = iter; doc_iter_next(&all);) {
-        if (!is_computed(&all.value))
+        if (!is_computed(&all.value) || position_part(&all))
             continue;
         *result = p;
         return parse_computed(q, fields, p, error);
