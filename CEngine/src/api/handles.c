@@ -3,6 +3,7 @@
  * reporting slow operations.
  */
 #include "api/handles.h"
+#include "backup/convert.h"
 
 #include "compact/compact.h"
 #include "rules/expiry.h"
@@ -50,6 +51,8 @@ tansu_status handle_open(const tansu_options *options, const fs *calls, const qu
     if (status == TANSU_OK) {
         handle_attach(handle, inner);
         *db = handle;
+        if (options->key_size != 0 && options->path != NULL && !options->read_only)
+            database_convert_clear(options->path, calls);
     } else {
         handle_free(handle);
     }

@@ -191,3 +191,17 @@ tansu_status database_convert(const char *path, const user_key *from, const user
     free(real);
     return status;
 }
+
+void database_convert_clear(const char *path, const fs *calls) {
+    char *real = realpath(path, NULL);
+    size_t size = real != NULL ? strlen(real) + sizeof OTHER : 0;
+    char *other = real != NULL ? malloc(size) : NULL;
+    struct stat state;
+    if (other != NULL) {
+        snprintf(other, size, "%s" OTHER, real);
+        if (lstat(other, &state) == 0 && check_other(real, other, calls, NULL) == TANSU_OK)
+            fs_remove_all(calls, other);
+    }
+    free(other);
+    free(real);
+}

@@ -13,4 +13,8 @@ tansu_status database_convert(const char *path, const user_key *from, const user
                               const fs *calls, const query_hooks *hooks, task *progress,
                               tansu_error *error);
 
+/* database_convert_clear -- removes what an interrupted call left beside the database at `path`, which
+ * is open for writing with a key: perhaps its plain form. */
+void database_convert_clear(const char *path, const fs *calls);
+
 #endif

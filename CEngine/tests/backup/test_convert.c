@@ -142,6 +142,52 @@ static void the_next_call_removes_what_an_interrupted_one_left(void) {
     end();
 }
 
+static void opening_with_a_key_removes_the_plain_form_that_was_left(void) {
+    begin();
+    char copy[600];
+    snprintf(copy, sizeof copy, "%s/copy", folder);
+    folder_copy(place, copy);
+    CHECK_OK(tansu_encrypt(place, &key, NULL, NULL, &call_error), &call_error);
+    REQUIRE(rename(copy, other) == 0);
+    CHECK(mentions(folder, "PLAINTEXT"));
+    CHECK(holds(place, true) && !mentions(folder, "PLAINTEXT") && !file_exists(other));
+    end();
+}
+
+static void what_is_somebody_elses_is_not_removed(void) {
+    char file[700];
+    begin();
+    snprintf(file, sizeof file, "%s/precious", other);
+    REQUIRE(mkdir(other, 0755) == 0);
+    file_write(file, "x", 1);
+    CHECK_STATUS(TANSU_E_EXISTS, tansu_encrypt(place, &key, NULL, NULL, &call_error));
+    CHECK(file_exists(file) && holds(place, false));
+    REQUIRE(unlink(file) == 0 && rmdir(other) == 0);
+    tansu_db *db = call_open(other);
+    CHECK_STATUS(TANSU_E_EXISTS, tansu_encrypt(place, &key, NULL, NULL, &call_error));
+    call_close(db);
+    CHECK(file_exists(other) && holds(place, false));
+    end();
+    begin();
+    file_write(other, "x", 1);
+    CHECK_STATUS(TANSU_E_EXISTS, tansu_encrypt(place, &key, NULL, NULL, &call_error));
+    CHECK(file_exists(other) && holds(place, false));
+    end();
+}
+
+static void the_folder_keeps_its_permissions(void) {
+    struct stat state;
+    begin();
+    REQUIRE(chmod(place, 0700) == 0);
+    CHECK_OK(tansu_encrypt(place, &key, NULL, NULL, &call_error), &call_error);
+    REQUIRE(stat(place, &state) == 0);
+    CHECK_INT(0700, state.st_mode & 0777);
+    CHECK_OK(tansu_decrypt(place, &key, NULL, NULL, &call_error), &call_error);
+    REQUIRE(stat(place, &state) == 0);
+    CHECK_INT(0700, state.st_mode & 0777);
+    end();
+}
+
 /* with_fault -- a conversion with a failing call: the database has one form or the other. */
 static unsigned with_fault(fault_kind kind, unsigned nth, bool lasting) {
     begin();
@@ -178,6 +224,9 @@ int main(void) {
     RUN(what_cannot_be_converted_is_left_alone);
     RUN(a_path_through_a_link_leaves_nothing_where_it_leads);
     RUN(the_next_call_removes_what_an_interrupted_one_left);
+    RUN(opening_with_a_key_removes_the_plain_form_that_was_left);
+    RUN(what_is_somebody_elses_is_not_removed);
+    RUN(the_folder_keeps_its_permissions);
     RUN(one_form_or_the_other_whatever_fails);
     return check_finish();
 }
