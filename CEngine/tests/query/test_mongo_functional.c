@@ -190,6 +190,7 @@ static void run_line(const char *family, const char *line, tally *total) {
     if (tansu_json_to_bson(line, strlen(line), &bson, &error) != TANSU_OK) {
         count_in(reasons, sizeof reasons / sizeof *reasons,
                  "texts that extended JSON cannot hold without being taken for values");
+        tansu_buffer_free(&bson);
         return;
     }
     REQUIRE(bson_init_static(&test, bson.data, bson.size));
