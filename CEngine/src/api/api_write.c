@@ -8,7 +8,9 @@
 #include "util/buffer.h"
 #include "util/error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* check_save -- INVALID_ARGUMENT for a save without a collection or of an unknown mode. */
 static tansu_status check_save(const char *collection, tansu_save_mode mode, tansu_error *error) {
@@ -109,6 +111,23 @@ tansu_status tansu_save(tansu_db *db, tansu_txn *txn, const char *collection,
                         TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT);
 }
 
+/* refuse_asking -- the error for hints by which a call asks and removes nothing. */
+static tansu_status refuse_asking(tansu_document hints, tansu_error *error) {
+    static const char *const asking[] = {"$explain", "$onlycount"};
+    for (size_t i = 0; i < sizeof asking / sizeof *asking && hints.data != NULL; i++) {
+        char context[32];
+        doc_value value;
+        bool asks;
+        if (!doc_find(hints.data, hints.size, asking[i], strlen(asking[i]), &value) ||
+            (doc_as_bool(&value, &asks) && !asks))
+            continue;
+        snprintf(context, sizeof context, "hints.%s", asking[i]);
+        return error_set(error, TANSU_E_INVALID_QUERY, context,
+                         "The hint \"%s\" is not allowed in this call", asking[i]);
+    }
+    return TANSU_OK;
+}
+
 /* remove_matches -- tansu_remove() without the slow-operation log. */
 static tansu_status remove_matches(tansu_db *db, tansu_txn *txn, const char *collection,
                                    tansu_document query_bson, tansu_document hints,
@@ -118,8 +137,11 @@ static tansu_status remove_matches(tansu_db *db, tansu_txn *txn, const char *col
     if (removed != NULL)
         *removed = 0;
     query *q;
-    tansu_status status = query_compile(query_bson.data, query_bson.size, hints.data, hints.size,
-                                        txn_stop(txn), &q, error);
+    tansu_status status = refuse_asking(hints, error);
+    if (status != TANSU_OK)
+        return status;
+    status = query_compile(query_bson.data, query_bson.size, hints.data, hints.size, txn_stop(txn),
+                           &q, error);
     if (status != TANSU_OK)
         return status;
     write_call w;

@@ -104,6 +104,20 @@ static void an_update_by_a_pipeline_keeps_the_id(void) {
     end();
 }
 
+static void what_only_asks_removes_nothing(void) {
+    begin();
+    ask("{\"op\": \"save\", \"collection\": \"c\", \"documents\": [{\"_id\": 1}]}",
+        "{\"ok\": true, \"ids\": [1]}");
+    ask("{\"op\": \"remove\", \"collection\": \"c\", \"query\": {}, \"hints\": {\"$explain\": "
+        "true}}",
+        "{\"ok\": false, \"error\": {\"code\": \"INVALID_QUERY\", …}}");
+    ask("{\"op\": \"remove\", \"collection\": \"c\", \"query\": {}, \"hints\": {\"$onlycount\": "
+        "true}}",
+        "{\"ok\": false, \"error\": {\"code\": \"INVALID_QUERY\", …}}");
+    ask("{\"op\": \"count\", \"collection\": \"c\"}", "{\"ok\": true, \"count\": 1}");
+    end();
+}
+
 static void a_match_means_the_same_in_every_place(void) {
     begin();
     ask("{\"op\": \"createCollection\", \"collection\": \"n\", \"options\": {\"references\": "
@@ -133,6 +147,7 @@ int main(void) {
     RUN(out_keeps_references_to_what_stays);
     RUN(out_replaces_all_or_nothing);
     RUN(an_update_by_a_pipeline_keeps_the_id);
+    RUN(what_only_asks_removes_nothing);
     RUN(a_match_means_the_same_in_every_place);
     return check_finish();
 }
