@@ -8,6 +8,7 @@
 #include "backup/convert.h"
 
 #include "store/database_internal.h"
+#include "store/manifest.h"
 #include "store/open/database_folder.h"
 #include "store/open/open.h"
 #include "util/error.h"
@@ -58,20 +59,6 @@ static tansu_status check_set_aside(const database *db, tansu_error *error) {
     return status;
 }
 
-/* read_line -- the line "uuid …" of a folder's MANIFEST; empty when there is none. */
-static void read_line(const fs *calls, const char *folder, char line[64]) {
-    tansu_buffer text = TANSU_BUFFER_INIT;
-    char *path = fs_join(folder, "MANIFEST");
-    line[0] = '\0';
-    if (path != NULL && fs_read_file(calls, path, 65536, &text, NULL) == TANSU_OK) {
-        const char *at = strstr((const char *)text.data, "uuid");
-        if (at != NULL)
-            snprintf(line, 64, "%.*s", (int)strcspn(at, "\n"), at);
-    }
-    tansu_buffer_free(&text);
-    free(path);
-}
-
 /* is_foreign -- a fs_name_visitor that ends at a name that an unfinished copy does not have. */
 static bool is_foreign(void *context, const char *name) {
     static const char *const own[] = {"log", "index", "LOCK", "KEY", "TAIL", "MANIFEST"};
@@ -88,15 +75,18 @@ static bool is_foreign(void *context, const char *name) {
 static tansu_status check_other(const char *path, const char *other, const fs *calls,
                                 tansu_error *error) {
     struct stat state;
-    char line[64], own[64];
-    bool foreign = false;
+    manifest there, own;
     if (lstat(other, &state) != 0)
         return TANSU_OK;
-    read_line(calls, other, line);
-    read_line(calls, path, own);
-    if (S_ISDIR(state.st_mode) && line[0] == '\0')
+    tansu_status status =
+        S_ISDIR(state.st_mode) ? manifest_read(calls, other, &there, NULL) : TANSU_E_EXISTS;
+    bool foreign = status != TANSU_OK && status != TANSU_E_NOT_FOUND;
+    if (status == TANSU_E_NOT_FOUND)
         (void)calls->list(calls, other, is_foreign, &foreign);
-    if (S_ISDIR(state.st_mode) && !foreign && (line[0] == '\0' || strcmp(line, own) == 0))
+    if (status == TANSU_OK)
+        foreign = manifest_read(calls, path, &own, NULL) != TANSU_OK ||
+                  memcmp(there.uuid, own.uuid, sizeof own.uuid) != 0;
+    if (!foreign)
         return TANSU_OK;
     return error_set(error, TANSU_E_EXISTS, other,
                      "There is something at \"%s\", where the other form is made; move it away",
