@@ -57,7 +57,7 @@ typedef struct array_cursor {
  * evaluation_init(), it is ready; evaluation_free() frees it. One thread uses it at a time.
  */
 typedef struct evaluation {
-    arena memory; /* of the values; evaluation_reset() frees it */
+    arena memory; /* of the values; evaluation_document() frees it */
     doc_value variables[VARIABLES_MAX];
     const collation *collation; /* NULL: strings compare by their bytes */
     const deadline *deadline;   /* NULL: none */

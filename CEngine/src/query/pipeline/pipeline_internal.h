@@ -230,6 +230,10 @@ tansu_status source_explain(stage *s, writer *w);
  * it to the variable in *slot. It is in scope until the caller sets it back. */
 tansu_status joined_field_compile(stage *s, const doc_value *as, uint32_t *slot,
                                   computed_fields **fields);
+/* joined_field_show -- the document with that field set to an array becomes *doc. Errors: those of an
+ * evaluation and of stage_show(). */
+tansu_status joined_field_show(stage *s, const computed_fields *fields, uint32_t slot,
+                               const tansu_buffer *array, doc_value *doc);
 
 /* ---- The stages ---- */
 

@@ -275,18 +275,11 @@ static tansu_status search(stage *s, const doc_value *doc) {
 
 static tansu_status graph_next(stage *s, doc_value *doc) {
     graph_state *state = s->state;
-    writer w = {.out = &s->out};
     tansu_status status = stage_next(s, doc);
     if (status == TANSU_OK)
         status = search(s, doc);
-    if (status != TANSU_OK)
-        return status;
-    s->out.size = 0;
-    evaluation_document(&s->p->ev, doc->data, doc->size);
-    s->p->ev.variables[state->slot] =
-        (doc_value){state->result.data, (uint32_t)state->result.size, DOC_ARRAY};
-    status = computed_fields_apply(&s->p->ev, state->as, doc, &w);
-    return status == TANSU_OK ? stage_show(s, &w, doc) : status;
+    return status == TANSU_OK ? joined_field_show(s, state->as, state->slot, &state->result, doc)
+                              : status;
 }
 
 static void graph_end(stage *s) {

@@ -121,6 +121,16 @@ tansu_status joined_field_compile(stage *s, const doc_value *as, uint32_t *slot,
     return status;
 }
 
+tansu_status joined_field_show(stage *s, const computed_fields *fields, uint32_t slot,
+                               const tansu_buffer *array, doc_value *doc) {
+    writer w = {.out = &s->out};
+    s->out.size = 0;
+    evaluation_document(&s->p->ev, doc->data, doc->size);
+    s->p->ev.variables[slot] = (doc_value){array->data, (uint32_t)array->size, DOC_ARRAY};
+    tansu_status status = computed_fields_apply(&s->p->ev, fields, doc, &w);
+    return status == TANSU_OK ? stage_show(s, &w, doc) : status;
+}
+
 /* compile_parts -- the pipelines. */
 static tansu_status compile_parts(stage *s, lookup_state *state, const doc_value *stages) {
     expression_compiler *c = &s->p->compiler;
@@ -406,18 +416,11 @@ static tansu_status join(stage *s, const doc_value *doc) {
 
 static tansu_status lookup_next(stage *s, doc_value *doc) {
     lookup_state *state = s->state;
-    writer w = {.out = &s->out};
     tansu_status status = stage_next(s, doc);
     if (status == TANSU_OK)
         status = join(s, doc);
-    if (status != TANSU_OK)
-        return status;
-    s->out.size = 0;
-    evaluation_document(&s->p->ev, doc->data, doc->size);
-    s->p->ev.variables[state->slot] =
-        (doc_value){state->result.data, (uint32_t)state->result.size, DOC_ARRAY};
-    status = computed_fields_apply(&s->p->ev, state->as, doc, &w);
-    return status == TANSU_OK ? stage_show(s, &w, doc) : status;
+    return status == TANSU_OK ? joined_field_show(s, state->as, state->slot, &state->result, doc)
+                              : status;
 }
 
 static void lookup_end(stage *s) {
