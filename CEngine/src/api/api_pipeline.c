@@ -189,23 +189,6 @@ static bool put_merged(writing *w, tansu_document document) {
     return !out.failed;
 }
 
-/* put_replacing -- the document, with the `_id` of the existing one if it has none. */
-static bool put_replacing(writing *w, tansu_document document) {
-    writer out = {.out = &w->made};
-    doc_iter iter;
-    doc_value id;
-    if (doc_find_id(document.data, document.size, &id))
-        return buffer_set(&w->made, document.data, document.size);
-    w->made.size = 0;
-    size_t start = writer_begin(&out);
-    doc_find_id(w->existing.data, w->existing.size, &id);
-    writer_value(&out, "_id", &id);
-    for (doc_iter_init(&iter, document.data, document.size); doc_iter_next(&iter);)
-        writer_copy(&out, &iter);
-    writer_end(&out, start);
-    return !out.failed;
-}
-
 /* save_made -- w->made in the place of the existing document, whose `_id` it must keep. */
 static tansu_status save_made(writing *w) {
     doc_value before, after;
@@ -244,11 +227,14 @@ static tansu_status merge(writing *w, tansu_document document) {
     case MATCHED_PIPELINE:
         status = pipeline_merge_matched(w->pipeline, document, document_of(&w->existing), &w->piped,
                                         w->error);
-        if (status == TANSU_OK && !put_replacing(w, document_of(&w->piped)))
+        if (status == TANSU_OK &&
+            !writer_keep_id(&w->made, document_of(&w->piped), document_of(&w->existing)))
             status = error_memory(w->error);
         break;
     case MATCHED_REPLACE:
-        status = put_replacing(w, document) ? TANSU_OK : error_memory(w->error);
+        status = writer_keep_id(&w->made, document, document_of(&w->existing))
+                     ? TANSU_OK
+                     : error_memory(w->error);
         break;
     case MATCHED_MERGE: status = put_merged(w, document) ? TANSU_OK : error_memory(w->error); break;
     }

@@ -101,3 +101,21 @@ bool writer_single(tansu_buffer *doc, const char *key, const doc_value *value) {
     writer_value(&w, key, value);
     return writer_finish(&w, document);
 }
+
+bool writer_keep_id(tansu_buffer *out, tansu_document document, tansu_document other) {
+    writer w = {.out = out};
+    doc_value id;
+    doc_iter iter;
+    out->size = 0;
+    if (doc_find_id(document.data, document.size, &id) ||
+        !doc_find_id(other.data, other.size, &id)) {
+        writer_bytes(&w, document.data, document.size);
+        return !w.failed;
+    }
+    size_t start = writer_begin(&w);
+    writer_value(&w, "_id", &id);
+    for (doc_iter_init(&iter, document.data, document.size); doc_iter_next(&iter);)
+        writer_copy(&w, &iter);
+    writer_end(&w, start);
+    return !w.failed;
+}

@@ -132,6 +132,10 @@ void writer_double(writer *w, const char *key, double value);
 void writer_document(writer *w, const char *key, const uint8_t *doc, size_t size);
 void writer_binary(writer *w, const char *key, uint8_t subtype, const void *bytes, size_t size);
 
+/* writer_keep_id -- replaces `out` by a document, with the `_id` of another one before its fields if it
+ * has none and that one does. False when memory is exhausted. */
+bool writer_keep_id(tansu_buffer *out, tansu_document document, tansu_document other);
+
 /* writer_single -- replaces the content of a buffer by the document {key: value}; false when memory
  * is exhausted. */
 bool writer_single(tansu_buffer *doc, const char *key, const doc_value *value);

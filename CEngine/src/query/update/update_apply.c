@@ -394,45 +394,23 @@ static tansu_status id_first(applying *a) {
     return item_insert(&a->memory, a->root, 0, id) ? TANSU_OK : error_memory(a->error);
 }
 
-/* put_id -- gives what a pipeline made the `_id` of the document, if it has left it out. */
-static bool put_id(tansu_buffer *made, const uint8_t *doc, size_t size) {
-    tansu_buffer whole = TANSU_BUFFER_INIT;
-    writer w = {.out = &whole};
-    doc_value id, own;
-    doc_iter iter;
-    if (doc_find_id(made->data, made->size, &own) || !doc_find_id(doc, size, &id))
-        return true;
-    size_t start = writer_begin(&w);
-    writer_value(&w, "_id", &id);
-    for (doc_iter_init(&iter, made->data, made->size); doc_iter_next(&iter);)
-        writer_copy(&w, &iter);
-    writer_end(&w, start);
-    if (!w.failed) {
-        tansu_buffer before = *made;
-        *made = whole;
-        whole = before;
-    }
-    tansu_buffer_free(&whole);
-    return !w.failed;
-}
-
 tansu_status update_apply(const update *u, const uint8_t *doc, size_t size, const update_case *how,
                           tansu_buffer *out, tansu_error *error) {
     doc_value whole = {.data = doc, .size = (uint32_t)size, .type = DOC_DOCUMENT};
     applying a = {.update = u, .how = how, .memory = {.limit = APPLY_MEMORY}, .error = error};
     tansu_status status = TANSU_OK;
-    tansu_buffer made = TANSU_BUFFER_INIT;
+    tansu_buffer made = TANSU_BUFFER_INIT, kept = TANSU_BUFFER_INIT;
     if (u->pipeline != NULL) {
         status = pipeline_update(u->pipeline, doc, size, how->context->deadline, &made, error);
+        if (status == TANSU_OK && !writer_keep_id(&kept, (tansu_document){made.data, made.size},
+                                                  (tansu_document){doc, size}))
+            status = error_memory(error);
+        tansu_buffer_free(&made);
         if (status != TANSU_OK) {
-            tansu_buffer_free(&made);
+            tansu_buffer_free(&kept);
             return status;
         }
-        if (!put_id(&made, doc, size)) {
-            tansu_buffer_free(&made);
-            return error_memory(error);
-        }
-        whole = (doc_value){.data = made.data, .size = (uint32_t)made.size, .type = DOC_DOCUMENT};
+        whole = (doc_value){.data = kept.data, .size = (uint32_t)kept.size, .type = DOC_DOCUMENT};
     }
     a.root = item_new(&a.memory, &whole);
     if (a.root == NULL || !item_open(&a.memory, a.root))
@@ -452,7 +430,7 @@ tansu_status update_apply(const update *u, const uint8_t *doc, size_t size, cons
                            "Update needs more than %zu MiB of memory for one document; use fewer "
                            "operators at once",
                            APPLY_MEMORY / (1024 * 1024));
-    tansu_buffer_free(&made);
+    tansu_buffer_free(&kept);
     tansu_buffer_free(&a.collated[0]);
     tansu_buffer_free(&a.collated[1]);
     arena_free(&a.memory);
