@@ -226,14 +226,31 @@ tansu_status pipeline_explain(pipeline *p, tansu_buffer *out, doc_value *doc);
  * (query-language.md, explain). Errors: MEMORY. */
 tansu_status source_explain(stage *s, writer *w);
 
-/* joined_field_compile -- the field "as" of $lookup and $graphLookup: computed_fields_apply() sets
- * it to the variable in *slot. It is in scope until the caller sets it back. */
-tansu_status joined_field_compile(stage *s, const doc_value *as, uint32_t *slot,
-                                  computed_fields **fields);
-/* joined_field_show -- the document with that field set to an array becomes *doc. Errors: those of an
- * evaluation and of stage_show(). */
-tansu_status joined_field_show(stage *s, const computed_fields *fields, uint32_t slot,
-                               const tansu_buffer *array, doc_value *doc);
+/* ---- nested_path.c ---- */
+
+/* The path of a field within nested documents, in parts. */
+typedef struct nested_path {
+    uint32_t count;
+    const struct nested_name {
+        const char *text;
+        size_t size;
+    } * names;
+} nested_path;
+
+/* nested_path_compile -- the path in a member of the stage. Errors: INVALID_QUERY for a part that is
+ * empty or begins with $, a NUL, and a path that is too deep; MEMORY. */
+tansu_status nested_path_compile(stage *s, const char *member, const char *text, size_t size,
+                                 nested_path *path);
+
+/* nested_path_put -- writes a document with the value at the path; without that field when the value
+ * is missing. What is on the way and is no document, also an array, becomes one. */
+void nested_path_put(writer *w, const doc_value *doc, const nested_path *path,
+                     const doc_value *value);
+
+/* nested_path_show -- the document with an array at the path becomes *doc. Errors: those of
+ * stage_show(). */
+tansu_status nested_path_show(stage *s, const nested_path *path, const tansu_buffer *array,
+                              doc_value *doc);
 
 /* ---- The stages ---- */
 

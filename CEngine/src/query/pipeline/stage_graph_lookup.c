@@ -13,11 +13,10 @@ typedef struct graph_state {
     const expression *start;
     const char *to; /* connectToField */
     path connect_from;
-    int64_t max_depth; /* -1: none */
-    const char *depth_field;
-    pipeline *step; /* over what a query finds */
-    uint32_t slot;
-    computed_fields *as;
+    int64_t max_depth;       /* -1: none */
+    nested_path depth_field; /* of no parts: none */
+    pipeline *step;          /* over what a query finds */
+    nested_path as;
 
     /* Of one document. */
     arena memory;
@@ -41,6 +40,14 @@ static tansu_status text_of(const stage *s, const char *name, const doc_value *v
     if (size == 0 || strlen(*text) != size || (*text)[0] == '$')
         return stage_error(s, name, "Must be a string that is not empty and does not begin with $");
     return TANSU_OK;
+}
+
+/* read_nested -- a member that is the path of a field to set. */
+static tansu_status read_nested(stage *s, const char *name, const doc_value *value,
+                                nested_path *path) {
+    const char *text = NULL;
+    tansu_status status = text_of(s, name, value, &text);
+    return status == TANSU_OK ? nested_path_compile(s, name, text, strlen(text), path) : status;
 }
 
 /* compile_step -- the pipeline of each step: the documents that a query finds, and of these what the
@@ -69,7 +76,6 @@ static tansu_status graph_compile(stage *s, const doc_value *spec) {
     doc_value members[MEMBERS];
     const char *text = NULL;
     graph_state *state = s->state = stage_alloc(s, sizeof *state);
-    expression_compiler *c = &s->p->compiler;
     if (!state)
         return TANSU_E_MEMORY;
     tansu_status status = stage_members(s, spec,
@@ -93,14 +99,11 @@ static tansu_status graph_compile(stage *s, const doc_value *spec) {
         (!doc_as_int64(&members[MAX_DEPTH], &state->max_depth) || state->max_depth < 0))
         return stage_error(s, "maxDepth", "Must be a whole number, 0 or greater");
     if (members[DEPTH_FIELD].type != DOC_MISSING)
-        status = text_of(s, "depthField", &members[DEPTH_FIELD], &state->depth_field);
+        status = read_nested(s, "depthField", &members[DEPTH_FIELD], &state->depth_field);
     if (status == TANSU_OK)
         status = compile_step(s, state, &members[RESTRICT]);
-    uint32_t variables = c->variable_count, slots = c->slot_count;
     if (status == TANSU_OK)
-        status = joined_field_compile(s, &members[AS], &state->slot, &state->as);
-    c->variable_count = variables;
-    c->slot_count = slots;
+        status = read_nested(s, "as", &members[AS], &state->as);
     if (state->step)
         state->step->selector = &state->selector;
     return status;
@@ -191,17 +194,14 @@ static tansu_status add_reached(stage *s, graph_state *state, const doc_value *d
         return error_memory(s->p->error);
     if (!fresh)
         return TANSU_OK;
-    if (!state->depth_field) {
+    if (state->depth_field.count == 0) {
         writer_index_value(result, (*count)++, doc);
     } else {
-        doc_iter iter;
-        size_t start = writer_open_index(result, (*count)++, DOC_DOCUMENT);
-        for (doc_iter_value(&iter, doc); doc_iter_next(&iter);) {
-            if (strcmp(iter.key, state->depth_field) != 0)
-                writer_copy(result, &iter);
-        }
-        writer_int64(result, state->depth_field, depth);
-        writer_end(result, start);
+        uint8_t bytes[8];
+        store_u64(bytes, (uint64_t)depth);
+        const doc_value value = {bytes, sizeof bytes, DOC_INT64};
+        writer_index_head(result, DOC_DOCUMENT, (*count)++);
+        nested_path_put(result, doc, &state->depth_field, &value);
     }
     if (result->failed)
         return error_memory(s->p->error);
@@ -278,8 +278,7 @@ static tansu_status graph_next(stage *s, doc_value *doc) {
     tansu_status status = stage_next(s, doc);
     if (status == TANSU_OK)
         status = search(s, doc);
-    return status == TANSU_OK ? joined_field_show(s, state->as, state->slot, &state->result, doc)
-                              : status;
+    return status == TANSU_OK ? nested_path_show(s, &state->as, &state->result, doc) : status;
 }
 
 static void graph_end(stage *s) {

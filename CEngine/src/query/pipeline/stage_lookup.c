@@ -23,11 +23,10 @@ typedef struct lookup_state {
     const expression **values;
     uint32_t first_slot;
     uint32_t value_count;
-    pipeline *by_query;  /* over the collection, or what a query finds of it */
-    pipeline *by_table;  /* over what the table finds; NULL: there are no stages for it */
-    bool uncorrelated;   /* the pipeline makes the same documents for each */
-    uint32_t slot;       /* of the variable with the result */
-    computed_fields *as; /* sets the result */
+    pipeline *by_query; /* over the collection, or what a query finds of it */
+    pipeline *by_table; /* over what the table finds; NULL: there are no stages for it */
+    bool uncorrelated;  /* the pipeline makes the same documents for each */
+    nested_path as;
 
     /* Of a run. */
     join_table *table;
@@ -92,45 +91,6 @@ static tansu_status read_let(stage *s, lookup_state *state, const doc_value *let
     return TANSU_OK;
 }
 
-tansu_status joined_field_compile(stage *s, const doc_value *as, uint32_t *slot,
-                                  computed_fields **fields) {
-    const char *text = NULL;
-    expression_compiler *c = &s->p->compiler;
-    tansu_buffer doc = TANSU_BUFFER_INIT;
-    writer w = {.out = &doc};
-    tansu_status status = read_text(s, "as", as, &text);
-    if (status == TANSU_OK && text[0] == '$')
-        status = stage_error(s, "as", "A field does not begin with $");
-    if (status == TANSU_OK)
-        status = expression_variable(c, "joined", 6, slot);
-    if (status != TANSU_OK)
-        return status;
-    size_t start = writer_begin(&w);
-    writer_string(&w, text, "$$joined");
-    writer_end(&w, start);
-    const doc_value spec = {doc.data, (uint32_t)doc.size, DOC_DOCUMENT};
-    status = w.failed ? error_memory(s->p->error) : TANSU_OK;
-    /* The names of the fields are those of the document, which ends here. */
-    doc_value copy = spec;
-    if (status == TANSU_OK) {
-        copy.data = arena_copy(&s->p->memory, spec.data, spec.size);
-        status = copy.data ? computed_fields_compile(&s->p->compiler, &copy, COMPUTE_ADD, fields)
-                           : error_memory(s->p->error);
-    }
-    tansu_buffer_free(&doc);
-    return status;
-}
-
-tansu_status joined_field_show(stage *s, const computed_fields *fields, uint32_t slot,
-                               const tansu_buffer *array, doc_value *doc) {
-    writer w = {.out = &s->out};
-    s->out.size = 0;
-    evaluation_document(&s->p->ev, doc->data, doc->size);
-    s->p->ev.variables[slot] = (doc_value){array->data, (uint32_t)array->size, DOC_ARRAY};
-    tansu_status status = computed_fields_apply(&s->p->ev, fields, doc, &w);
-    return status == TANSU_OK ? stage_show(s, &w, doc) : status;
-}
-
 /* compile_parts -- the pipelines. */
 static tansu_status compile_parts(stage *s, lookup_state *state, const doc_value *stages) {
     expression_compiler *c = &s->p->compiler;
@@ -186,11 +146,11 @@ static tansu_status lookup_compile(stage *s, const doc_value *spec) {
     if (status == TANSU_OK)
         status = compile_parts(s, state, &members[PIPELINE]);
     c->variable_count = variables;
-    if (status == TANSU_OK)
-        status = joined_field_compile(s, &members[AS], &state->slot, &state->as);
-    c->variable_count = variables;
     c->slot_count = slots;
-    return status;
+    const char *as = NULL;
+    if (status == TANSU_OK)
+        status = read_text(s, "as", &members[AS], &as);
+    return status == TANSU_OK ? nested_path_compile(s, "as", as, strlen(as), &state->as) : status;
 }
 
 /* ---- Finding by the fields ---- */
@@ -419,8 +379,7 @@ static tansu_status lookup_next(stage *s, doc_value *doc) {
     tansu_status status = stage_next(s, doc);
     if (status == TANSU_OK)
         status = join(s, doc);
-    return status == TANSU_OK ? joined_field_show(s, state->as, state->slot, &state->result, doc)
-                              : status;
+    return status == TANSU_OK ? nested_path_show(s, &state->as, &state->result, doc) : status;
 }
 
 static void lookup_end(stage *s) {

@@ -5,19 +5,10 @@
 
 #include <string.h>
 
-/* A dotted path, in parts. */
-typedef struct name_list {
-    uint32_t count;
-    const struct name {
-        const char *text;
-        size_t size;
-    } * names;
-} name_list;
-
 typedef struct unwind_state {
-    name_list path;
-    name_list index; /* where the position goes; empty: nowhere */
-    bool preserve;   /* documents without elements are kept */
+    nested_path path;
+    nested_path index; /* where the position goes; empty: nowhere */
+    bool preserve;     /* documents without elements are kept */
 
     /* The document whose array is being unwound. */
     tansu_buffer doc;
@@ -29,30 +20,6 @@ typedef struct unwind_state {
 } unwind_state;
 
 /* ---- Compiling ---- */
-
-/* read_path -- a dotted path in parts. */
-static tansu_status read_path(stage *s, const char *part, const char *text, size_t size,
-                              name_list *list) {
-    char *copy = arena_copy(&s->p->memory, text, size);
-    uint32_t count = 1;
-    for (size_t i = 0; i < size; i++)
-        count += text[i] == '.';
-    if (count > TANSU_MAX_DEPTH)
-        return stage_error(s, part, "Path is more than %d deep", TANSU_MAX_DEPTH);
-    struct name *names = stage_alloc(s, count * sizeof *names);
-    if (!copy || !names)
-        return error_memory(s->p->error);
-    if (memchr(text, 0, size))
-        return stage_error(s, part, "Path has a NUL");
-    for (uint32_t i = 0; i < count; i++) {
-        names[i] = (struct name){copy, strcspn(copy, ".")};
-        if (names[i].size == 0 || copy[0] == '$')
-            return stage_error(s, part, "A part of the path is empty or begins with $");
-        copy += names[i].size + 1;
-    }
-    *list = (name_list){count, names};
-    return TANSU_OK;
-}
 
 static tansu_status unwind_compile(stage *s, const doc_value *spec) {
     unwind_state *state = s->state = stage_alloc(s, sizeof *state);
@@ -69,12 +36,12 @@ static tansu_status unwind_compile(stage *s, const doc_value *spec) {
     const char *text = values[0].type == DOC_STRING ? doc_string(&values[0], &size) : "";
     if (text[0] != '$')
         return stage_error(s, "path", "Must be a path with $ before it, such as \"$tags\"");
-    status = read_path(s, "path", text + 1, size - 1, &state->path);
+    status = nested_path_compile(s, "path", text + 1, size - 1, &state->path);
     if (status == TANSU_OK && values[1].type != DOC_MISSING) {
         if (values[1].type != DOC_STRING)
             return stage_error(s, "includeArrayIndex", "Must be a path, without $ before it");
         text = doc_string(&values[1], &size);
-        status = read_path(s, "includeArrayIndex", text, size, &state->index);
+        status = nested_path_compile(s, "includeArrayIndex", text, size, &state->index);
     }
     if (status == TANSU_OK && values[2].type != DOC_MISSING) {
         if (values[2].type != DOC_BOOL)
@@ -86,43 +53,10 @@ static tansu_status unwind_compile(stage *s, const doc_value *spec) {
 
 /* ---- Changing a document ---- */
 
-/* put_path -- writes a document with the value at a path below it; without that field when the
- * value is missing. What is on the way and is no document becomes one. */
-static void put_path(writer *w, const doc_value *doc, const name_list *path, uint32_t from,
-                     const doc_value *value) {
-    const struct name *name = &path->names[from];
-    size_t start = writer_begin(w);
-    bool found = false, last = from + 1 == path->count;
-    doc_iter iter = {.next = NULL};
-    const doc_value none = {NULL, 0, DOC_MISSING};
-    if (doc->type == DOC_DOCUMENT)
-        doc_iter_value(&iter, doc);
-    for (bool more = doc_iter_next(&iter);; more = doc_iter_next(&iter)) {
-        bool same = more && !found && iter.key_size == name->size &&
-                    memcmp(iter.key, name->text, name->size) == 0;
-        if (!same && more) {
-            writer_copy(w, &iter);
-            continue;
-        }
-        if (same || !found) {
-            found = true;
-            if (last && value->type != DOC_MISSING)
-                writer_element(w, name->text, name->size, value);
-            if (!last && (same || value->type != DOC_MISSING)) {
-                writer_head(w, DOC_DOCUMENT, name->text, name->size);
-                put_path(w, same ? &iter.value : &none, path, from + 1, value);
-            }
-        }
-        if (!more)
-            break;
-    }
-    writer_end(w, start);
-}
-
-/* put_element -- as put_path() with a field of the document itself: what is before and after it is
+/* put_element -- as nested_path_put() with a field of the document itself: what is before and after it is
  * copied as a whole, for each element. */
 static void put_element(writer *w, const unwind_state *state) {
-    const struct name *name = &state->path.names[0];
+    const struct nested_name *name = &state->path.names[0];
     const uint8_t *doc = state->doc.data;
     size_t field = state->array - name->size - 2, after = state->array + state->array_size;
     size_t start = writer_begin(w);
@@ -133,7 +67,7 @@ static void put_element(writer *w, const unwind_state *state) {
 }
 
 /* find -- the value at the path; arrays are not on the way. */
-static void find(const name_list *path, const doc_value *doc, doc_value *value) {
+static void find(const nested_path *path, const doc_value *doc, doc_value *value) {
     *value = *doc;
     for (uint32_t i = 0; i < path->count; i++) {
         if (value->type != DOC_DOCUMENT) {
@@ -156,7 +90,7 @@ static tansu_status show(stage *s, unwind_state *state, const doc_value *changed
     }
     store_u64(bytes, (uint64_t)state->position);
     const doc_value position = {bytes, sizeof bytes, DOC_INT64}, null = {NULL, 0, DOC_NULL};
-    put_path(&w, changed, &state->index, 0, element ? &position : &null);
+    nested_path_put(&w, changed, &state->index, element ? &position : &null);
     return stage_show(s, &w, doc);
 }
 
@@ -169,7 +103,7 @@ static tansu_status show_element(stage *s, unwind_state *state, doc_value *doc) 
     if (state->path.count == 1)
         put_element(&w, state);
     else
-        put_path(&w, &whole, &state->path, 0, &state->elements.value);
+        nested_path_put(&w, &whole, &state->path, &state->elements.value);
     if (state->index.count == 0)
         return stage_show(s, &w, doc);
     if (w.failed)
@@ -184,7 +118,7 @@ static tansu_status show_empty(stage *s, unwind_state *state, const doc_value *w
     const doc_value missing = {NULL, 0, DOC_MISSING};
     writer w = {.out = &state->changed};
     state->changed.size = 0;
-    put_path(&w, whole, &state->path, 0, &missing);
+    nested_path_put(&w, whole, &state->path, &missing);
     if (w.failed)
         return error_memory(s->p->error);
     const doc_value changed = {state->changed.data, (uint32_t)state->changed.size, DOC_DOCUMENT};
