@@ -17,8 +17,11 @@ tansu_status accumulated_fields_compile(stage *s, const char *part, const doc_va
         return TANSU_E_MEMORY;
     for (doc_iter_value(&iter, spec); doc_iter_next(&iter);) {
         accumulated_field *field = &result->fields[result->count];
-        if (strcmp(iter.key, "_id") == 0 && !part)
+        if (strcmp(iter.key, "_id") == 0) {
+            if (part)
+                return stage_error(s, part, "The stage itself makes the field \"_id\"");
             continue;
+        }
         if (iter.key[0] == '$' || memchr(iter.key, '.', iter.key_size))
             return stage_error(s, part, "Name \"%.100s\" of a field begins with $ or has a dot",
                                iter.key);
