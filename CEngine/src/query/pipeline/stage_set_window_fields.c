@@ -88,8 +88,9 @@ static tansu_status read_partition_fields(stage *s, const doc_value *fields, wri
         if (iter.value.type != DOC_STRING)
             return stage_error(s, "partitionByFields", "Must be an array of paths");
         const char *text = doc_string(&iter.value, &size);
-        if (memchr(text, 0, size))
-            return stage_error(s, "partitionByFields", "A path has a NUL");
+        if (size == 0 || text[0] == '$' || memchr(text, 0, size))
+            return stage_error(s, "partitionByFields",
+                               "A path is not empty, has no NUL and does not begin with $");
         write_path(w, text, size, text, size);
     }
     writer_end(w, start);
