@@ -144,8 +144,17 @@ extension Database.Pipeline.Stage {
     ) -> Self {
         let fields = fields.map { ($0.key, $0.value) }
         return Self("$group") { query in
-            let accumulated = try fields.map { ($0, BSONValue.document(try $1.document(query))) }
-            return .document(BSONDocument([("_id", try key(query))] + accumulated))
+            var group: BSONDocument = ["_id": try key(query)]
+            for (name, accumulator) in fields {
+                // A document takes a field twice, and the last one would win.
+                guard !group.contains(key: name) else {
+                    throw TansuError(
+                        .invalidQuery, "A group has the field \"\(name)\" twice; rename one, and \"_id\" is its key",
+                        context: "$group")
+                }
+                group[name] = .document(try accumulator.document(query))
+            }
+            return .document(group)
         }
     }
 
