@@ -204,6 +204,15 @@ struct MainActorTests {
             #expect(update.changes.count == 1)
             break
         }
+        for try await sections in library.articles.find().observe(sectionedBy: \.kind) {
+            #expect(sections.map(\.value) == [.essay])
+            break
+        }
+        let letters = library.articles.find().observeChanges(sectionedBy: { $0.title.prefix(1) }, sorted: .descending)
+        for try await update in letters {
+            #expect(update.sections.map(\.id) == ["S"])
+            break
+        }
     }
 
     @Test("Migrations and schemas")

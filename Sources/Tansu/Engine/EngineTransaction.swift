@@ -269,8 +269,8 @@ final class ReadSet: @unchecked Sendable {
 }
 
 extension BSONValue {
-    /// The same for all ids that are equal; `nil` for ids of which this is not decided.
-    fileprivate var comparable: BSONValue? {
+    /// The same for all values that are equal; `nil` for those of which this is not decided.
+    var comparable: BSONValue? {
         switch self {
         case .string, .objectID, .bool, .date, .binary: self
         case .int32(let number): .int64(Int64(number))

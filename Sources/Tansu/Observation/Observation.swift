@@ -1,6 +1,7 @@
 extension Database {
     /// The results of a query: the first one immediately, then a new one after each change. See
-    /// ``Database/Query/observe()`` and ``Database/Query/observeChanges()``.
+    /// ``Database/Query/observe()``, ``Database/Query/observeChanges()`` and, for lists in sections,
+    /// `observe(sectionedBy:sorted:)`.
     ///
     /// The query runs when the loop requests the next result: while the loop is busy, nothing is run or buffered. It
     /// ends as ``Changes`` does.
@@ -8,13 +9,19 @@ extension Database {
         /// The type of its elements.
         public typealias Element = Output
 
-        private let query: Query<Document>
-        private let output: @Sendable (ObservedList<Document>, _ old: ObservedList<Document>) -> Output
+        /// A result, and what is delivered of it.
+        struct Delivered: Sendable {
+            let list: ObservedList<Document>
+            let output: Output
+        }
 
-        init(
-            _ query: Query<Document>,
-            _ output: @escaping @Sendable (ObservedList<Document>, _ old: ObservedList<Document>) -> Output
-        ) {
+        /// What is delivered of a result, which may depend on the one before. It runs on a thread of the database.
+        typealias Deliver = @Sendable (ObservedList<Document>, _ old: Delivered?) -> Output
+
+        private let query: Query<Document>
+        private let output: Deliver
+
+        init(_ query: Query<Document>, _ output: @escaping Deliver) {
             self.query = query
             self.output = output
         }
@@ -30,18 +37,15 @@ extension Database {
                 case new
                 /// With the last result that was delivered. After an error the next one is delivered, even if it equals
                 /// that.
-                case observing(OwnedFeed, ObservedList<Document>, isAfterError: Bool)
+                case observing(OwnedFeed, Delivered?, isAfterError: Bool)
                 case ended
             }
 
             private let query: Query<Document>
-            private let output: @Sendable (ObservedList<Document>, ObservedList<Document>) -> Output
+            private let output: Deliver
             private var state = State.new
 
-            init(
-                _ query: Query<Document>,
-                _ output: @escaping @Sendable (ObservedList<Document>, ObservedList<Document>) -> Output
-            ) {
+            init(_ query: Query<Document>, _ output: @escaping Deliver) {
                 self.query = query
                 self.output = output
             }
@@ -72,33 +76,43 @@ extension Database {
             }
 
             private mutating func begin() async throws -> Output {
-                let query = query
-                let (feed, list) = try await query.session.database.readers.run { flag in
+                let (query, output) = (query, output)
+                let (feed, first) = try await query.session.database.readers.run { flag in
                     // The feed first, so that a commit between the two causes another run.
                     let feed = try EngineFeed(
                         query.session.database.engine, since: nil, options: try query.observedCollections)
-                    return (OwnedFeed(feed), Result(catching: { try query.list(flag) }))
+                    let first = Result(catching: {
+                        let list = try query.list(flag)
+                        return Delivered(list: list, output: output(list, nil))
+                    })
+                    return (OwnedFeed(feed), first)
                 }
                 // Also when the result cannot be decoded, the next one is that of the next change.
-                state = .observing(feed, ObservedList(), isAfterError: false)
-                state = .observing(feed, try list.get(), isAfterError: false)
-                return output(try list.get(), ObservedList())
+                state = .observing(feed, nil, isAfterError: false)
+                let delivered = try first.get()
+                state = .observing(feed, delivered, isAfterError: false)
+                return delivered.output
             }
 
             private mutating func goOn(
-                _ owned: OwnedFeed, _ old: ObservedList<Document>, isAfterError: Bool
+                _ owned: OwnedFeed, _ old: Delivered?, isAfterError: Bool
             ) async throws -> Output {
-                let (query, feed) = (query, owned.engine)
+                let (query, output, feed) = (query, output, owned.engine)
                 while true {
                     let mark = try feed.mark()
-                    let list: ObservedList<Document>? = try await query.session.database.readers.run { flag in
-                        try flag.cancelling(with: feed.cancel) { try feed.whenTouched { try query.list(flag) } }
+                    let (isTouched, new): (Bool, Delivered?) = try await query.session.database.readers.run { flag in
+                        let list = try flag.cancelling(with: feed.cancel) {
+                            try feed.whenTouched { try query.list(flag) }
+                        }
+                        guard let list else { return (false, nil) }
+                        if let old, !isAfterError, list.hasSameRows(as: old.list) { return (true, nil) }
+                        return (true, Delivered(list: list, output: output(list, old)))
                     }
-                    if let list, isAfterError || !list.hasSameRows(as: old) {
-                        state = .observing(owned, list, isAfterError: false)
-                        return output(list, old)
+                    if let new {
+                        state = .observing(owned, new, isAfterError: false)
+                        return new.output
                     }
-                    if list == nil {
+                    if !isTouched {
                         await feed.signal.wait(after: mark)
                         try Task.checkCancellation()
                     }
@@ -214,12 +228,13 @@ extension Database.Query {
     /// It behaves as `observe()`. Documents are identified by their `_id`.
     public func observeChanges() -> Database.Observation<Element, Database.ListUpdate<Element>> {
         Database.Observation(committed) { list, old in
-            Database.ListUpdate(elements: list.elements, changes: list.changes(from: old))
+            Database.ListUpdate(
+                elements: list.elements, changes: list.changes(from: old?.list ?? ObservedList()))
         }
     }
 
     /// The same query outside of any transaction.
-    private var committed: Self {
+    var committed: Self {
         using(Session(session.database))
     }
 }

@@ -26,14 +26,11 @@ struct ObservedList<Element: Sendable>: Sendable {
     ///
     /// Documents are identified by their `_id`; those without one (the query omits it) by their content.
     func changes(from old: Self) -> [Database.ListChange] {
-        var indices: [Identity: [Int]] = [:]
-        for index in old.rows.indices.reversed() { indices[Identity(old.rows[index]), default: []].append(index) }
-        // For each new row the old one's index.
-        let origins = rows.map { indices[Identity($0)]?.popLast() }
+        let origins = origins(in: old)
         var changes: [Database.ListChange] = []
         let kept = Set(origins.compactMap { $0 })
         for index in old.rows.indices where !kept.contains(index) { changes.append(.removed(at: index)) }
-        let staying = longestIncreasing(origins)
+        let staying = origins.longestIncreasing
         for (index, origin) in origins.enumerated() {
             guard let origin else {
                 changes.append(.inserted(at: index))
@@ -45,26 +42,36 @@ struct ObservedList<Element: Sendable>: Sendable {
         return changes
     }
 
-    /// What a document is known by.
-    private struct Identity: Hashable {
-        let bytes: [UInt8]
-
-        init(_ row: Row) {
-            bytes = row.id.map { (["_id": $0] as BSONDocument).bytes } ?? row.document.bytes
-        }
+    /// For each row its index in another list; `nil` for those that are not in it.
+    func origins(in old: Self) -> [Int?] {
+        var indices: [Identity: [Int]] = [:]
+        for index in old.rows.indices.reversed() { indices[Identity(old.rows[index]), default: []].append(index) }
+        return rows.map { indices[Identity($0)]?.popLast() }
     }
 
-    /// The indices of the longest run of growing numbers: those rows stay, so that the fewest move.
-    private func longestIncreasing(_ numbers: [Int?]) -> Set<Int> {
+    /// What a document is known by.
+    private enum Identity: Hashable {
+        case id(BSONValue)
+        case content([UInt8])
+
+        init(_ row: Row) {
+            self = row.id.map { .id($0) } ?? .content(row.document.bytes)
+        }
+    }
+}
+
+extension [Int?] {
+    /// The indices of the longest run of growing numbers: what is there stays, so that the fewest move.
+    var longestIncreasing: Set<Int> {
         var ends: [Int] = []  // for each length, the index at which the run with the least last number ends
         var before: [Int: Int] = [:]
-        for (index, number) in numbers.enumerated() {
+        for (index, number) in enumerated() {
             guard let number else { continue }
             var low = 0
             var high = ends.count
             while low < high {
                 let middle = (low + high) / 2
-                if let other = numbers[ends[middle]], other < number { low = middle + 1 } else { high = middle }
+                if let other = self[ends[middle]], other < number { low = middle + 1 } else { high = middle }
             }
             if low > 0 { before[index] = ends[low - 1] }
             if low == ends.count { ends.append(index) } else { ends[low] = index }

@@ -44,15 +44,7 @@ extension BSONDocument {
     /// ``setValue(_:atPath:)`` or ``removeValue(atPath:)`` would throw, such as below a number, nothing is changed: as with
     /// optional chaining in Swift.
     public subscript(path path: String) -> BSONValue? {
-        get {
-            guard let keys = try? BSONPath(path).keys else { return nil }
-            var value = BSONValue.document(self)
-            for key in keys {
-                guard let next = value[field: key] else { return nil }
-                value = next
-            }
-            return value
-        }
+        get { (try? BSONPath(path)).flatMap { value(at: $0) } }
         set {
             if let newValue {
                 try? setValue(newValue, atPath: path)
@@ -60,6 +52,16 @@ extension BSONDocument {
                 _ = try? removeValue(atPath: path)
             }
         }
+    }
+
+    /// The value at a path, or nil when there is none.
+    package func value(at path: BSONPath) -> BSONValue? {
+        var value = BSONValue.document(self)
+        for key in path.keys {
+            guard let next = value[field: key] else { return nil }
+            value = next
+        }
+        return value
     }
 
     /// The value at a dotted path, or a default when there is none.

@@ -3,6 +3,21 @@ import Tansu
 import TansuTestSupport
 import Testing
 
+/// A table view that notes its steps: sections as "1", rows as "1.0".
+private struct Table {
+    private(set) var steps: [String] = []
+
+    mutating func insertSection(_ section: Int) { steps.append("+ \(section)") }
+    mutating func deleteSection(_ section: Int) { steps.append("- \(section)") }
+    mutating func moveSection(_ from: Int, _ to: Int) { steps.append("\(from) to \(to)") }
+    mutating func insertRow(_ row: Database.ListPosition) { steps.append("+ \(row.section).\(row.item)") }
+    mutating func deleteRow(_ row: Database.ListPosition) { steps.append("- \(row.section).\(row.item)") }
+    mutating func reloadRow(_ row: Database.ListPosition) { steps.append("! \(row.section).\(row.item)") }
+    mutating func moveRow(_ from: Database.ListPosition, _ to: Database.ListPosition) {
+        steps.append("\(from.section).\(from.item) to \(to.section).\(to.item)")
+    }
+}
+
 // ObservingChanges.md.
 extension GuideExampleTests {
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -43,6 +58,41 @@ extension GuideExampleTests {
             if titles.contains("jam") { break }
             try await notes.update(["title": "milk"], ["$set": ["title": "jam"]])
         }
+
+        struct Contact: Codable, Sendable, Identifiable {
+            var id: Int
+            var name: String
+            var team: String
+        }
+
+        let contacts = try db.collection("contacts", of: Contact.self)
+        try await contacts.save([Contact(id: 1, name: "Ann", team: "red"), Contact(id: 2, name: "Bob", team: "blue")])
+        let byName = try contacts.find().sorted(by: \.name)
+
+        for try await sections in byName.observe(sectionedBy: \.team, sorted: .ascending) {
+            print(sections.map(\.value))  // ["blue", "red"], ["red"]
+            if sections.count == 1 { break }
+            try await contacts.update(id: 2) { $0.team = "red" }
+        }
+
+        var table = Table()
+        for try await update in byName.observeChanges(sectionedBy: \.team) {
+            for change in update.changes {
+                switch change {
+                case .removed(let position): table.deleteRow(position)
+                case .sectionRemoved(let section): table.deleteSection(section)
+                case .sectionInserted(let section): table.insertSection(section)
+                case .sectionMoved(let from, let to): table.moveSection(from, to)
+                case .inserted(let position): table.insertRow(position)
+                case .moved(let from, let to): table.moveRow(from, to)
+                case .updated(let position): table.reloadRow(position)  // after the batch
+                }
+            }
+            print(update.changes.count, update.sections.map(\.value))  // 1 ["red"], 2 ["red", "blue"]
+            if update.sections.count == 2 { break }
+            try await contacts.update(id: 2) { $0.team = "blue" }
+        }
+        #expect(table.steps == ["+ 0", "- 0.1", "+ 1"])
 
         struct Summary: Equatable { var notes: Int; var tags: [String] }
 
