@@ -73,7 +73,7 @@ extension Database {
     /// - Parameters:
     ///   - key: The new key; the one that the database has is fine, too.
     ///   - progress: Called with the number of bytes done; what it throws ends the change.
-    /// - Throws: ``TansuError`` as ``rekey(to:)`` and ``compact(progress:)``.
+    /// - Throws: ``TansuError`` as `rekey(to:)` and `compact(progress:)`.
     public func rekeyEverything(
         to key: DatabaseKey, progress: (Progress) throws -> Void = { _ in }
     ) throws {

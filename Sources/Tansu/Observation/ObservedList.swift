@@ -29,7 +29,7 @@ struct ObservedList<Element: Sendable>: Sendable {
         let origins = origins(in: old)
         var changes: [Database.ListChange] = []
         let kept = Set(origins.compactMap { $0 })
-        for index in old.rows.indices where !kept.contains(index) { changes.append(.removed(at: index)) }
+        for index in old.rows.indices.reversed() where !kept.contains(index) { changes.append(.removed(at: index)) }
         let staying = origins.longestIncreasing
         for (index, origin) in origins.enumerated() {
             guard let origin else {
@@ -90,7 +90,7 @@ extension Database {
     /// One step from a list to the next one.
     ///
     /// Indices of removed elements, and those where moved elements were, are of the old list; all others are of the new
-    /// list, as table views expect.
+    /// list, as table views expect. Removals come first, the last element first, so that they can also be made one by one.
     public enum ListChange: Sendable, Hashable {
         /// An element of the old list is not in the new one.
         case removed(at: Int)

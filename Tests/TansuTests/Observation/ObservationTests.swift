@@ -113,6 +113,9 @@ struct ObservationTests {
             try Self.list([(3, 5), (1, 0), (2, 0)]).changes(from: old) == [
                 .removed(at: 3), .moved(from: 2, to: 0), .updated(at: 0),
             ])
+        #expect(
+            try Self.list([(1, 0), (4, 0)]).changes(from: old) == [.removed(at: 2), .removed(at: 1)],
+            "one by one, too, these elements are removed")
         #expect(old.changes(from: ObservedList()) == (0..<4).map { .inserted(at: $0) })
         #expect(old.changes(from: old) == [])
     }
