@@ -10,10 +10,13 @@
 #include "support/check.h"
 #include "support/fault/tail_file.h"
 #include "support/folder.h"
+#include "util/buffer.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PAD 900
@@ -24,12 +27,17 @@ static const uint8_t key[33] = "thirty-two bytes of a random key";
 static char *folder;
 static char home[512];
 
-static tansu_db *open_home(void) {
-    tansu_options options = call_options(home);
+static tansu_options options_of(const char *path) {
+    tansu_options options = call_options(path);
     options.key = key;
     options.key_size = 32;
     options.segment_size = 1024 * 1024;
     options.checkpoint_bytes = (uint64_t)1 << 40;
+    return options;
+}
+
+static tansu_db *open_home(void) {
+    const tansu_options options = options_of(home);
     return call_open_with(&options);
 }
 
@@ -282,6 +290,84 @@ static void a_header_that_cannot_be_read_is_no_corruption(void) {
     }
 }
 
+/* ---- What an opening has seen cannot be taken back ---- */
+
+#define SESSIONS 5
+#define OF_SESSION 40
+
+/* The log after each session, and where its blocks end. */
+static tansu_buffer logs[SESSIONS];
+static uint64_t ends[SESSIONS];
+
+/* session -- a process that saves documents, and is killed; only the first one writes a checkpoint. */
+static void session(int number) {
+    pid_t child = fork();
+    if (child == 0) {
+        tansu_db *db = open_home();
+        save_some(db, number * OF_SESSION, (number + 1) * OF_SESSION);
+        bool done = number > 0 || tansu_checkpoint(db, NULL) == TANSU_OK;
+        kill(getpid(), done ? SIGKILL : SIGABRT);
+    }
+    int status = 0;
+    sealed_header header;
+    REQUIRE(waitpid(child, &status, 0) == child && WTERMSIG(status) == SIGKILL);
+    tansu_buffer *log = &logs[number];
+    file_read(folder_join(home, "log/00000001.seg"), log);
+    for (ends[number] = SEALED_BLOCKS;
+         sealed_header_at(log->data, log->size, ends[number], &header);)
+        ends[number] += sealed_size(header.stored);
+}
+
+/* attacked -- the documents of a copy of the database whose log ends where it did after `last`
+ * sessions, and continues with what the sessions from `from` up to `to` wrote, or minus the status of
+ * opening. Neither marks nor an index are there. */
+static int64_t attacked(int last, int from, int to) {
+    char copy[600];
+    tansu_db *db = NULL;
+    tansu_buffer log = TANSU_BUFFER_INIT;
+    snprintf(copy, sizeof copy, "%s-attacked", home);
+    folder_copy(home, copy);
+    folder_remove(folder_join(copy, "index"));
+    REQUIRE(unlink(folder_join(copy, "log/TAIL")) == 0);
+    REQUIRE(buffer_append(&log, logs[last - 1].data, ends[last - 1]));
+    if (from < to)
+        REQUIRE(
+            buffer_append(&log, logs[to - 1].data + ends[from - 1], ends[to - 1] - ends[from - 1]));
+    file_write(folder_join(copy, "log/00000001.seg"), log.data, log.size);
+    const tansu_options options = options_of(copy);
+    tansu_status status = tansu_open(&options, &db, &call_error);
+    int64_t count = status == TANSU_OK ? call_count(db, NULL, "c", "{}") : -(int64_t)status;
+    tansu_close(db);
+    tansu_buffer_free(&log);
+    folder_remove(copy);
+    return count;
+}
+
+static void what_an_opening_has_seen_cannot_be_taken_back(void) {
+    char missing[64];
+    begin();
+    for (int i = 0; i < SESSIONS; i++)
+        session(i);
+    /* The first document makes the collection: one commit more than documents. */
+    for (int last = 1; last < SESSIONS - 1; last++) {
+        CHECK_INT(-TANSU_E_CORRUPT, attacked(last, 0, 0));
+        snprintf(missing, sizeof missing, "Commit %d was written", last * OF_SESSION + 1);
+        if (!CHECK(strstr(call_error.message, missing) != NULL))
+            check_note("    the message is: %s", call_error.message);
+        for (int from = 1; from < SESSIONS; from++)
+            for (int to = from + 1; to <= SESSIONS; to++) {
+                /* Nothing is missing of what the last opening saw: blocks that come twice do no harm. */
+                bool all = from <= last && to >= SESSIONS - 1;
+                CHECK_INT(all ? to * OF_SESSION : -TANSU_E_CORRUPT, attacked(last, from, to));
+            }
+    }
+    CHECK_INT((SESSIONS - 1) * OF_SESSION, attacked(SESSIONS - 1, 0, 0));
+    CHECK_INT(SESSIONS * OF_SESSION, attacked(SESSIONS, 0, 0));
+    for (int i = 0; i < SESSIONS; i++)
+        tansu_buffer_free(&logs[i]);
+    folder_end(folder);
+}
+
 int main(void) {
     if (!crypt_available()) {
         check_skip("the engine has no libcrypto");
@@ -295,5 +381,6 @@ int main(void) {
     RUN(a_short_segment_is_continued_after_a_bad_block);
     RUN(exchanged_blocks_lose_nothing);
     RUN(a_header_that_cannot_be_read_is_no_corruption);
+    RUN(what_an_opening_has_seen_cannot_be_taken_back);
     return check_finish();
 }

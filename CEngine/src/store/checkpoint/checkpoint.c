@@ -107,12 +107,10 @@ static tansu_status write_locked(database *db, const snapshot *v, uint32_t next_
     return status;
 }
 
-/* note_end -- records in the MANIFEST of an encrypted database, which is authenticated, how far the
- * log is on the disk: the marks in TAIL, which are not, may be removed after a crash. */
-static tansu_status note_end(database *db, tansu_error *error) {
+tansu_status checkpoint_note_end(database *db, uint64_t noted, tansu_error *error) {
     manifest m = db->manifest.known;
     uint64_t synced = __atomic_load_n(&db->log->synced, __ATOMIC_ACQUIRE);
-    if (db->keys == NULL || synced <= m.end_sequence)
+    if (db->keys == NULL || synced <= noted)
         return TANSU_OK;
     m.end_sequence = synced;
     return manifest_replace(db, &m, error);
@@ -141,7 +139,7 @@ static tansu_status write_visible(database *db, tansu_error *error) {
         status = write_locked(db, v, next_collection, next_index, error);
         tree_store_freeze(db->trees, 0);
         if (status == TANSU_OK)
-            status = note_end(db, error);
+            status = checkpoint_note_end(db, db->manifest.known.end_sequence, error);
         limit_leave(&guard);
     }
     if (status == TANSU_OK)

@@ -35,6 +35,12 @@ tansu_status checkpoint_load(database *db, snapshot **v, tansu_error *error);
  * empty one instead. */
 tansu_status checkpoint_discard(database *db, tansu_error *error);
 
+/* checkpoint_note_end -- records in the MANIFEST of an encrypted database, which is authenticated, how
+ * far the log is on the disk, unless it says so; `noted`: what it is known to say. The marks in TAIL are
+ * not authenticated, and may be removed after a crash. The checkpoint mutex is held, or the database is
+ * being opened. Errors: those of manifest_replace(). */
+tansu_status checkpoint_note_end(database *db, uint64_t noted, tansu_error *error);
+
 /* checkpoint_close -- at a clean end: closes the block store, syncs it, and records in the MANIFEST
  * that it and the log are whole. */
 tansu_status checkpoint_close(database *db, tansu_error *error);

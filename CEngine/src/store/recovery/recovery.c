@@ -42,7 +42,8 @@ static tansu_status check_expected_end(database *db, tansu_error *error) {
     return status;
 }
 
-tansu_status recovery_run(database *db, const tansu_options *options, tansu_error *error) {
+/* run -- recovery_run() without noting the end. */
+static tansu_status run(database *db, const tansu_options *options, tansu_error *error) {
     snapshot *stored = NULL;
     tansu_status status = checkpoint_load(db, &stored, error);
     bool reached = true;
@@ -87,6 +88,25 @@ tansu_status recovery_run(database *db, const tansu_options *options, tansu_erro
     if (status == TANSU_OK)
         log_drop_inactive(db->log);
     return status;
+}
+
+/* note_end -- commits that a process before has left behind the end that the MANIFEST of an encrypted
+ * database notes could be cut off, with the marks in TAIL: so the MANIFEST notes them before anything
+ * is written behind them. Without disk space the next checkpoint does. */
+static tansu_status note_end(database *db, uint64_t noted, tansu_error *error) {
+    uint64_t end = db->snapshots.head->sequence;
+    if (db->keys == NULL || db->options.read_only || end <= noted)
+        return TANSU_OK;
+    tansu_status status = log_sync(db->log, end, error);
+    if (status == TANSU_OK)
+        status = checkpoint_note_end(db, noted, error);
+    return status == TANSU_E_FULL ? TANSU_OK : status;
+}
+
+tansu_status recovery_run(database *db, const tansu_options *options, tansu_error *error) {
+    uint64_t noted = db->manifest.known.end_sequence;
+    tansu_status status = run(db, options, error);
+    return status == TANSU_OK ? note_end(db, noted, error) : status;
 }
 
 /* ---- Recovery compaction ---- */
