@@ -45,7 +45,7 @@ tansu_status backup_segment_begin(backup_segment *s, uint64_t number, tansu_erro
         return error_memory(error);
     s->taken = s->offset = s->frame_left = 0;
     s->unit.size = 0;
-    s->fd = calls->open(calls, s->path, O_RDWR | O_CREAT | O_EXCL, 0644);
+    s->fd = calls->open(calls, s->path, O_RDWR | O_CREAT | O_EXCL, FS_MODE);
     if (s->fd >= 0)
         return s->keys == NULL ? TANSU_OK : use_blocks(s, (uint32_t)number, error);
     int why = errno;

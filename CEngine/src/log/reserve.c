@@ -30,7 +30,7 @@ static int reserve_open(log *l) {
     char *path = fs_join(l->folder, RESERVE_NAME);
     if (path == NULL)
         return -1;
-    int fd = l->calls->open(l->calls, path, O_RDWR | O_CREAT, 0644);
+    int fd = l->calls->open(l->calls, path, O_RDWR | O_CREAT, FS_MODE);
     int number = errno;
     free(path);
     errno = number;

@@ -152,7 +152,7 @@ static tansu_status open_output(log_compaction *c, tansu_error *error) {
     c->unfinished = segment_unfinished_path(l, s->number);
     if (c->buffer == NULL || c->unfinished == NULL)
         return error_memory(error);
-    s->fd = l->calls->open(l->calls, c->unfinished, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    s->fd = l->calls->open(l->calls, c->unfinished, O_RDWR | O_CREAT | O_TRUNC, FS_MODE);
     if (s->fd < 0)
         return error_errno(error, c->unfinished, "open", errno);
     return sealed_log(l) ? use_blocks(c, CODEC_NONE, error) : TANSU_OK;

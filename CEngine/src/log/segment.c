@@ -293,7 +293,7 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
             status = error_memory(error);
             goto fail;
         }
-        s->fd = l->calls->open(l->calls, path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+        s->fd = l->calls->open(l->calls, path, O_RDWR | O_CREAT | O_TRUNC, FS_MODE);
         if (s->fd < 0) {
             status = error_errno(error, path, "open", errno);
             goto fail;

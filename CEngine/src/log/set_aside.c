@@ -78,7 +78,8 @@ tansu_status set_aside_move(log *l, uint32_t number, tansu_error *error) {
 /* copy_to -- the bytes of a segment's file into a new one. */
 static tansu_status copy_to(const log *l, const segment *s, const char *path, tansu_error *error) {
     uint8_t *step = malloc(COPY_STEP);
-    int fd = step == NULL ? -1 : l->calls->open(l->calls, path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    int fd =
+        step == NULL ? -1 : l->calls->open(l->calls, path, O_RDWR | O_CREAT | O_TRUNC, FS_MODE);
     tansu_status status = step == NULL ? error_memory(error)
                           : fd < 0     ? error_errno(error, path, "open", errno)
                                        : TANSU_OK;

@@ -173,7 +173,7 @@ static bool disk_full(int number) {
 
 /* open_file -- the file with disk space for all its bytes, or -1. */
 static int open_file(const log *l, const char *path) {
-    int fd = l->calls->open(l->calls, path, O_RDWR | O_CREAT, 0644);
+    int fd = l->calls->open(l->calls, path, O_RDWR | O_CREAT, FS_MODE);
     if (fd >= 0 && l->calls->allocate(fd, 0, TAIL_FILE_SIZE) == 0)
         return fd;
     int number = errno;
@@ -305,7 +305,7 @@ static tansu_status renew(log *l, segment *s, uint8_t *step, tansu_error *error)
     int fd = -1, number;
     if (fresh == NULL || path == NULL)
         status = error_memory(error);
-    else if ((fd = l->calls->open(l->calls, fresh, O_RDWR | O_CREAT | O_TRUNC, 0644)) < 0)
+    else if ((fd = l->calls->open(l->calls, fresh, O_RDWR | O_CREAT | O_TRUNC, FS_MODE)) < 0)
         status = error_errno(error, fresh, "open", errno);
     else if ((number = copy_bytes(l, s, fd, step)) != 0)
         status = error_errno(error, fresh, "copy a segment to", number);

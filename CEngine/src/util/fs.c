@@ -79,6 +79,20 @@ tansu_status fs_anchor_folder(fs *calls, const char *path, int fd, tansu_error *
     return TANSU_OK;
 }
 
+/* permissions -- those of a file in a folder, whose owner may read and write in any case; 0 without
+ * one. */
+static int permissions(int folder, const char *path) {
+    struct stat info;
+    return fstatat(folder, path, &info, 0) == 0 && S_ISREG(info.st_mode)
+               ? (int)(info.st_mode & 0777) | 0600
+               : 0;
+}
+
+void fs_keep_mode(fs *calls, const char *name) {
+    if (calls->anchors[0].path != NULL)
+        calls->mode = permissions(calls->anchors[0].fd, name);
+}
+
 /* is_lost -- whether something else, or nothing, is at an anchor's path. A file system that numbers
  * its files anew gives the open folder the new number as well. */
 static bool is_lost(const fs_anchor *a) {
@@ -130,9 +144,20 @@ bool fs_is_folder(const fs *calls, const char *path) {
     return calls->list(calls, path, note_nothing, NULL) == 0;
 }
 
+/* give_mode -- gives a file that is empty, and so probably new, its permissions, from which the umask has
+ * taken some. Failing is no error: then it has fewer. */
+static void give_mode(int fd, int mode) {
+    struct stat info;
+    if (fstat(fd, &info) == 0 && info.st_size == 0 && (int)(info.st_mode & 0777) != mode)
+        (void)fchmod(fd, (mode_t)mode);
+}
+
 static int system_open(const fs *calls, const char *path, int flags, int mode) {
     int folder;
     path = anchored(calls, path, true, &folder);
+    bool makes = (flags & O_CREAT) != 0 && calls->mode != 0;
+    if (makes && mode == FS_MODE)
+        mode = calls->mode;
     /* Opening a pipe would wait for its other end, and reading a terminal for somebody to type. */
     int fd;
     do
@@ -141,7 +166,11 @@ static int system_open(const fs *calls, const char *path, int flags, int mode) {
     if (fd >= 0)
         fd = above_standard(fd);
     if (fd >= 0)
-        return regular_only(fd, flags);
+        fd = regular_only(fd, flags);
+    if (fd >= 0 && makes)
+        give_mode(fd, mode);
+    if (fd >= 0)
+        return fd;
     if (errno == ENXIO || errno == EOPNOTSUPP) /* a socket; a device that is not there */
         errno = ESPIPE;
     return -1;
@@ -523,7 +552,10 @@ tansu_status fs_write_file(const fs *calls, const char *folder, const char *name
         status = error_memory(error);
         goto end;
     }
-    fd = calls->open(calls, fresh, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    int folder_fd;
+    const char *replaced = anchored(calls, path, false, &folder_fd);
+    int mode = permissions(folder_fd, replaced);
+    fd = calls->open(calls, fresh, O_RDWR | O_CREAT | O_TRUNC, mode == 0 ? FS_MODE : mode);
     if (fd < 0) {
         status = error_errno(error, fresh, "open", errno);
         goto end;

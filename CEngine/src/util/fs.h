@@ -25,6 +25,9 @@ typedef struct fs_anchor {
 
 #define FS_ANCHORS 3
 
+/* What the engine's files are opened with. */
+#define FS_MODE 0644
+
 /* Which file is at a path, and whether it was written since: the same as long as neither changed. */
 typedef struct fs_identity {
     uint64_t inode, size;
@@ -70,6 +73,8 @@ typedef struct fs {
     void (*unlock)(int fd);
     int (*list)(const struct fs *calls, const char *path, fs_name_visitor visitor, void *context);
     fs_anchor anchors[FS_ANCHORS]; /* a folder before those in it */
+    /* Permissions of files that are made with FS_MODE, whatever the umask; 0: those that it leaves. */
+    int mode;
 } fs;
 
 /* The operating system's own calls. */
@@ -78,6 +83,10 @@ extern const fs fs_system;
 /* fs_anchor_folder -- anchors the table to an open folder, whose descriptor it uses and does not
  * own; nothing happens when fd is negative. Errors: MEMORY, IO. */
 tansu_status fs_anchor_folder(fs *calls, const char *path, int fd, tansu_error *error);
+
+/* fs_keep_mode -- from now on new files get the permissions of the file that has a name in the outermost
+ * anchored folder; nothing happens when there is none. Asks the system, not the table. */
+void fs_keep_mode(fs *calls, const char *name);
 
 /* fs_lost_anchor -- the path of an anchored folder that is no longer there: it was moved, removed
  * or replaced. NULL when there is none, or the path cannot be followed for another reason. */
@@ -94,7 +103,8 @@ bool fs_unlinked(int fd);
 bool fs_is_folder(const fs *calls, const char *path);
 
 /* fs_write_file -- writes a whole new file at `path` by way of `path`.new, sync and rename, so that
- * after a crash the old or the new content is there. Errors: IO, FULL, READ_ONLY. */
+ * after a crash the old or the new content is there. It has the permissions of the file that it
+ * replaces. Errors: IO, FULL, READ_ONLY. */
 tansu_status fs_write_file(const fs *calls, const char *folder, const char *name, const void *bytes,
                            size_t size, tansu_error *error);
 

@@ -58,7 +58,7 @@ static bool copy_file(const repair *r, const char *index, const char *folder, co
     if (from != NULL && to != NULL && step != NULL) {
         int in = r->calls->open(r->calls, from, O_RDONLY, 0);
         done = in < 0 && errno == ENOENT;
-        int out = in < 0 ? -1 : r->calls->open(r->calls, to, O_RDWR | O_CREAT | O_TRUNC, 0644);
+        int out = in < 0 ? -1 : r->calls->open(r->calls, to, O_RDWR | O_CREAT | O_TRUNC, FS_MODE);
         done = done || (out >= 0 && copy_bytes(r->calls, in, out, step));
         if (in >= 0)
             r->calls->close(in);

@@ -39,7 +39,8 @@ tansu_status journal_open(block_store *bs, tansu_error *error) {
     for (int i = 0; i < 2; i++) {
         if (bs->journal_fd[i] >= 0)
             continue;
-        bs->journal_fd[i] = bs->calls->open(bs->calls, bs->journal_path[i], O_RDWR | O_CREAT, 0644);
+        bs->journal_fd[i] =
+            bs->calls->open(bs->calls, bs->journal_path[i], O_RDWR | O_CREAT, FS_MODE);
         if (bs->journal_fd[i] < 0)
             return error_errno(error, bs->journal_path[i], "open", errno);
     }

@@ -92,7 +92,7 @@ static tansu_status handle_new(const fs *calls, const char *path, unsigned flags
 static tansu_status open_file(block_store *bs, unsigned how, tansu_error *error) {
     bool create = (how & BLOCK_STORE_CREATE) != 0, copy = (how & BLOCK_STORE_COPY) != 0;
     int flags = bs->read_only ? O_RDONLY : create ? O_RDWR | O_CREAT : O_RDWR;
-    int fd = bs->calls->open(bs->calls, bs->path, flags, 0644);
+    int fd = bs->calls->open(bs->calls, bs->path, flags, FS_MODE);
     if (fd < 0)
         return errno == ENOENT
                    ? error_set(error, TANSU_E_NOT_FOUND, bs->path, "The index file does not exist")

@@ -65,7 +65,9 @@ static tansu_status make_folder(database *db, const char *name, tansu_error *err
  * read-only one. */
 static int open_lock(database *db, const char *path) {
     if (!db->options.read_only) {
-        int fd = db->files.calls->open(db->files.calls, path, O_RDWR | O_CREAT, 0644);
+        int fd = db->files.calls->open(db->files.calls, path, O_RDWR, 0); /* its permissions stay */
+        if (fd < 0 && errno == ENOENT)
+            fd = db->files.calls->open(db->files.calls, path, O_RDWR | O_CREAT, FS_MODE);
         if (fd >= 0 || errno != EROFS)
             return fd;
         db->options.read_only = true;
@@ -74,7 +76,7 @@ static int open_lock(database *db, const char *path) {
     if (fd >= 0 || errno != ENOENT)
         return fd;
     return db->files.calls->open(db->files.calls, path, O_RDWR | O_CREAT,
-                                 0644); /* a copy that was made without it */
+                                 FS_MODE); /* a copy that was made without it */
 }
 
 /* lock_error -- what a lock that could not be had means. */
@@ -101,7 +103,10 @@ tansu_status folder_anchor(database *db, tansu_error *error) {
     if (db->files.folder_fd < 0)
         return unable(errno) ? TANSU_OK : error_errno(error, db->files.folder, "open", errno);
     db->files.owns_anchors = true;
-    return fs_anchor_folder(&db->files.anchored, db->files.folder, db->files.folder_fd, error);
+    tansu_status status =
+        fs_anchor_folder(&db->files.anchored, db->files.folder, db->files.folder_fd, error);
+    fs_keep_mode(&db->files.anchored, "MANIFEST");
+    return status;
 }
 
 tansu_status folder_anchor_parts(database *db, tansu_error *error) {

@@ -28,7 +28,8 @@ tansu_status folder_enter(database *db, bool must_exist, uint32_t lock_timeout_m
 tansu_status folder_new_keys(database *db, const user_key *key, tansu_error *error);
 
 /* folder_anchor -- opens the folder and anchors db->files to it, unless they are. Nothing happens
- * where folders can't be opened. folder_anchor_parts -- the same for those of the log and the index
+ * where folders can't be opened. New files get the permissions of the MANIFEST from then on.
+ * folder_anchor_parts -- the same for those of the log and the index
  * in it, as far as they are there. Errors: IO, MEMORY. */
 tansu_status folder_anchor(database *db, tansu_error *error);
 tansu_status folder_anchor_parts(database *db, tansu_error *error);

@@ -74,7 +74,7 @@ static int create(const fs *calls, const char *path, const reader_report *report
         return -1;
     }
     snprintf(unfinished, size, "%s.new", path);
-    int fd = calls->open(calls, unfinished, O_RDWR | O_CREAT | O_EXCL, 0644);
+    int fd = calls->open(calls, unfinished, O_RDWR | O_CREAT | O_EXCL, FS_MODE);
     int number = errno;
     if (fd >= 0) {
         /* One who lists has it locked for a moment, and removes it: then renaming fails. */

@@ -70,7 +70,7 @@ static tansu_status check_absent(const staging *staged, tansu_error *error) {
 /* open_locked -- opens and locks the file that shows that the target is in use; sets `made`. */
 static tansu_status open_locked(staging *staged, const char *path, tansu_error *error) {
     const fs *calls = staged->calls;
-    staged->fd = calls->open(calls, path, O_RDWR | O_CREAT | O_NOFOLLOW, 0644);
+    staged->fd = calls->open(calls, path, O_RDWR | O_CREAT | O_NOFOLLOW, FS_MODE);
     if (staged->fd < 0)
         return error_errno(error, path, "open", errno);
     if (calls->lock(staged->fd, true) != 0) {
