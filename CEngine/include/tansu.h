@@ -451,7 +451,7 @@ typedef enum tansu_read_mode { TANSU_READ_GUARDED = 0, TANSU_READ_UNGUARDED = 1 
  */
 typedef enum tansu_key_kind {
     TANSU_KEY_BYTES = 0,     /* 32 bytes from a source of random ones */
-    TANSU_KEY_PASSPHRASE = 1 /* any bytes, 1 to 1,048,576 */
+    TANSU_KEY_PASSPHRASE = 1 /* 1 to 1,048,576 bytes, none of them a NUL */
 } tansu_key_kind;
 
 /* A key, for what is not opened with tansu_options: of a backup or a dump. */
@@ -569,7 +569,8 @@ TANSU_API tansu_status tansu_open_path(const char *path, tansu_db **db, tansu_er
  *   "key"         32 bytes, as {"$binary": {"base64": text, "subType": "00"}}
  *   "passphrase"  text
  * Errors: INVALID_JSON; INVALID_ARGUMENT (an unknown member, or a value of another type or out of
- * range; context is the member); those of tansu_open().
+ * range; context is the member); TOO_LARGE (more than 1 MiB in all, so a passphrase has less than
+ * tansu_options takes); those of tansu_open().
  */
 TANSU_API tansu_status tansu_open_json(const char *options, tansu_db **db, tansu_error *error);
 

@@ -337,6 +337,11 @@ tansu_status tansu_open_json(const char *options, tansu_db **db, tansu_error *er
     tansu_buffer bson = TANSU_BUFFER_INIT;
     tansu_status status =
         json_parse(options, strlen(options), OPTIONS_SIZE, OPTIONS_DEPTH, &bson, error);
+    if (status == TANSU_E_TOO_LARGE)
+        error_set(error, status, "options",
+                  "The options have more than %u bytes or %u levels; give tansu_open() a longer "
+                  "passphrase",
+                  OPTIONS_SIZE, OPTIONS_DEPTH);
     if (status == TANSU_OK)
         status = options_parse(bson.data, bson.size, &parsed, error);
     if (status == TANSU_OK)

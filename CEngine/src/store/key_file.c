@@ -67,6 +67,8 @@ tansu_status user_key_check(const user_key *key, tansu_error *error) {
         wrong = "A key of bytes has 32 of them; a passphrase may have any length";
     else if (key->size == 0 || key->size > PASSPHRASE_MOST)
         wrong = "A passphrase has 1 to 1048576 bytes";
+    else if (key->kind == TANSU_KEY_PASSPHRASE && memchr(key->bytes, 0, key->size) != NULL)
+        wrong = "A passphrase contains no NUL"; /* PBKDF2 does not tell one at the end from none */
     else if (key->iterations != 0 &&
              (key->iterations < ITERATIONS_LEAST || key->iterations > ITERATIONS_MOST))
         wrong = "The iterations for a key must be from 256000 to 10000000";

@@ -151,31 +151,6 @@ static void plain_databases_refuse_a_key(void) {
     end();
 }
 
-static void invalid_keys(void) {
-    begin();
-    tansu_options good = with_bytes(home, key), bad;
-    bad = good, bad.key_size = 31;
-    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_options(&bad));
-    bad = good, bad.key_size = 33;
-    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_options(&bad));
-    bad = good, bad.key = NULL;
-    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_options(&bad));
-    bad = good, bad.key_kind = (tansu_key_kind)2;
-    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_options(&bad));
-    bad = with_passphrase(home, "");
-    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_options(&bad));
-    bad = with_passphrase(home, "x"), bad.key_size = 1024 * 1024 + 1;
-    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_options(&bad));
-    bad = with_passphrase(home, "x"), bad.key_iterations = LEAST_ITERATIONS - 1;
-    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_options(&bad));
-    bad.key_iterations = 10000001;
-    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_options(&bad));
-    bad = good, bad.key = NULL, bad.key_size = 0, bad.key_iterations = LEAST_ITERATIONS;
-    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_options(&bad));
-    CHECK(!file_exists(home));
-    end();
-}
-
 static void builds_without_ciphers_refuse_a_key(void) {
     begin();
     CHECK_STATUS(TANSU_E_UNSUPPORTED, try_bytes(home, key));
@@ -678,7 +653,6 @@ int main(void) {
     RUN(opens_with_its_key_only);
     RUN(opens_with_its_passphrase_only);
     RUN(plain_databases_refuse_a_key);
-    RUN(invalid_keys);
     RUN(changed_bits_are_noticed);
     RUN(cut_files_are_noticed);
     RUN(forged_files_are_refused);

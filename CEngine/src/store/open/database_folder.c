@@ -25,6 +25,7 @@ typedef struct folder_content {
     bool manifest;
     bool foreign; /* something that is not of a database */
     bool log;
+    bool key;
 } folder_content;
 
 /* note_content -- sees one name of the folder. */
@@ -34,10 +35,11 @@ static bool note_content(void *context, const char *name) {
         content->manifest = true;
     else if (strcmp(name, "log") == 0)
         content->log = true;
+    else if (strcmp(name, "KEY") == 0)
+        content->key = true;
     else if (strcmp(name, "LOCK") != 0 && strcmp(name, "index") != 0 &&
-             strcmp(name, "MANIFEST.new") != 0 && strcmp(name, "KEY") != 0 &&
-             strcmp(name, "KEY.new") != 0 && strcmp(name, SET_ASIDE_FOLDER) != 0 &&
-             strcmp(name, TEMPORARY_MARK) != 0)
+             strcmp(name, "MANIFEST.new") != 0 && strcmp(name, "KEY.new") != 0 &&
+             strcmp(name, SET_ASIDE_FOLDER) != 0 && strcmp(name, TEMPORARY_MARK) != 0)
         content->foreign = true;
     return true;
 }
@@ -227,6 +229,27 @@ static tansu_status create_files(database *db, const user_key *key, tansu_error 
     return status;
 }
 
+/* check_remains -- whether a folder without a MANIFEST has no more than a creation that was interrupted
+ * leaves: it makes the folders, which stay empty, and then KEY. */
+static tansu_status check_remains(const database *db, const folder_content *content,
+                                  tansu_error *error) {
+    static const char *const folders[] = {"log", "index"};
+    bool used = content->key && !content->log;
+    for (int i = 0; !used && i < (content->key ? 2 : 1); i++) {
+        char *path = fs_join(db->files.folder, folders[i]);
+        if (path == NULL)
+            return error_memory(error);
+        if (db->files.calls->list(db->files.calls, path, note_any, &used) != 0)
+            used = content->key; /* not even there */
+        free(path);
+    }
+    return !used ? TANSU_OK
+                 : error_set(error, TANSU_E_CORRUPT, db->files.folder,
+                             "The folder has a %s but no file \"MANIFEST\"; restore a backup or "
+                             "salvage what is readable with \"tansu repair\"",
+                             content->log ? "log" : "file \"KEY\"");
+}
+
 /* enter -- folder_enter() without waiting. */
 static tansu_status enter(database *db, bool must_exist, const user_key *key, tansu_error *error) {
     folder_content content = {0};
@@ -246,17 +269,10 @@ static tansu_status enter(database *db, bool must_exist, const user_key *key, ta
     if (!content.manifest && content.foreign)
         return error_set(error, TANSU_E_EXISTS, db->files.folder,
                          "The folder contains other files than a database; choose another path");
-    if (!content.manifest && content.log) {
-        char *path = fs_join(db->files.folder, "log");
-        bool used = false;
-        if (path == NULL)
-            return error_memory(error);
-        int listed = db->files.calls->list(db->files.calls, path, note_any, &used);
-        free(path);
-        if (listed == 0 && used)
-            return error_set(error, TANSU_E_CORRUPT, db->files.folder,
-                             "The folder has a log but no file \"MANIFEST\"; restore a backup or "
-                             "salvage what is readable with \"tansu repair\"");
+    if (!content.manifest && (content.log || content.key)) {
+        status = check_remains(db, &content, error);
+        if (status != TANSU_OK)
+            return status;
     }
     if (!content.manifest && !create)
         return error_set(error, TANSU_E_NOT_FOUND, db->files.folder,
