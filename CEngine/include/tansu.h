@@ -1382,8 +1382,8 @@ TANSU_API tansu_status tansu_backup_plain(tansu_db *db, const char *to, tansu_ba
  * of the newest commit, with the same commit numbers; nobody else may have the database open. Killed
  * at any moment, the database is as before or encrypted, and the next call removes what is left of the
  * other. Removed files can often be read from a disk, an SSD above all, until they are written over.
- * Errors: NOT_FOUND, LOCKED (it is open), ENCRYPTED (it is encrypted), INVALID_STATE (the folder
- * "set-aside" has files, which would be lost), INVALID_ARGUMENT (the key), UNSUPPORTED (the file system
+ * Errors: NOT_FOUND, LOCKED (it is open, also to read), ENCRYPTED (it is encrypted), INVALID_STATE (the
+ * folder has files that would be lost, in "set-aside" or not the database's), INVALID_ARGUMENT (the key), UNSUPPORTED (the file system
  * cannot exchange folders, or the library was built without libcrypto), CORRUPT, CANCELLED, FULL, IO.
  */
 TANSU_API tansu_status tansu_encrypt(const char *path, const tansu_key *key,

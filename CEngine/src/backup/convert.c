@@ -11,9 +11,11 @@
 #include "store/manifest.h"
 #include "store/open/database_folder.h"
 #include "store/open/open.h"
+#include "store/readers/reader_registry.h"
 #include "util/error.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,15 +61,93 @@ static tansu_status check_set_aside(const database *db, tansu_error *error) {
     return status;
 }
 
-/* is_foreign -- a fs_name_visitor that ends at a name that an unfinished copy does not have. */
-static bool is_foreign(void *context, const char *name) {
-    static const char *const own[] = {"log", "index", "LOCK", "KEY", "TAIL", "MANIFEST"};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (strncmp(name, own[i], strlen(own[i])) == 0)
-            return true;
+/* ---- What else there is ---- */
+
+#define DIGITS "[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]"
+#define BLOCKS "index/blocks.tch"
+
+/* All names that a database has in its folder, and in those in it. */
+static const char *const own_names[] = {"MANIFEST",
+                                        "MANIFEST.new",
+                                        "KEY",
+                                        "KEY.new",
+                                        "LOCK",
+                                        "log",
+                                        "log/TAIL",
+                                        "log/reserve",
+                                        "log/" DIGITS ".seg",
+                                        "index",
+                                        SET_ASIDE_FOLDER,
+                                        "log/" DIGITS ".seg.new",
+                                        READERS_FOLDER,
+                                        TEMPORARY_MARK,
+                                        BLOCKS,
+                                        BLOCKS ".wal",
+                                        BLOCKS ".redo.[01]",
+                                        BLOCKS ".new",
+                                        BLOCKS ".new.wal",
+                                        BLOCKS ".new.redo.[01]"};
+
+/* A name that is none of those, in a folder, or in the one within it whose name is in front. */
+typedef struct foreign_name {
+    const char *within;
+    char name[300]; /* empty: there is none */
+} foreign_name;
+
+/* note_foreign -- a fs_name_visitor that ends at such a name. */
+static bool note_foreign(void *context, const char *name) {
+    foreign_name *f = context;
+    snprintf(f->name, sizeof f->name, "%s%s%s", f->within, f->within[0] == 0 ? "" : "/", name);
+    for (size_t i = 0; i < sizeof own_names / sizeof *own_names; i++)
+        if (fnmatch(own_names[i], f->name, FNM_PATHNAME) == 0)
+            f->name[0] = 0;
+    return f->name[0] == 0;
+}
+
+/* find_foreign -- looks for such a name; *f has none if there is none, or the folder is not there.
+ * Errors: MEMORY. */
+static tansu_status find_foreign(const fs *calls, const char *folder, foreign_name *f,
+                                 tansu_error *error) {
+    static const char *const folders[] = {"", "log", "index", READERS_FOLDER};
+    *f = (foreign_name){.within = ""};
+    for (size_t i = 0; f->name[0] == 0 && i < sizeof folders / sizeof *folders; i++) {
+        char *path = i == 0 ? strdup(folder) : fs_join(folder, folders[i]);
+        if (path == NULL)
+            return error_memory(error);
+        f->within = folders[i];
+        (void)calls->list(calls, path, note_foreign, f);
+        free(path);
     }
-    *(bool *)context = true;
-    return false;
+    return TANSU_OK;
+}
+
+/* note_reader -- a reader_visitor: the process of one. */
+static void note_reader(void *context, const reader_report *report) {
+    *(uint64_t *)context = report->process;
+}
+
+/* check_readers -- nobody reads the old files, which would go on for as long as they are open, and be on
+ * the disk. Errors: LOCKED. */
+static tansu_status check_readers(const database *db, tansu_error *error) {
+    uint64_t process = 0;
+    readers_list(db->files.calls, db->files.folder, note_reader, &process);
+    return process == 0 ? TANSU_OK
+                        : error_set(error, TANSU_E_LOCKED, db->files.folder,
+                                    "Process %llu has the database open to read; close it there",
+                                    (unsigned long long)process);
+}
+
+/* check_foreign -- what is not the database's would go with the old folder. Errors: INVALID_STATE,
+ * MEMORY. */
+static tansu_status check_foreign(const database *db, tansu_error *error) {
+    foreign_name f;
+    tansu_status status = find_foreign(db->files.calls, db->files.folder, &f, error);
+    if (status != TANSU_OK || f.name[0] == 0)
+        return status;
+    return error_set(error, TANSU_E_INVALID_STATE, db->files.folder,
+                     "The folder has \"%s\", which is not the database's and would be removed with "
+                     "the old files; move it away",
+                     f.name);
 }
 
 /* check_other -- whether what is at the other folder's path, if anything, is of an interrupted call:
@@ -80,12 +160,14 @@ static tansu_status check_other(const char *path, const char *other, const fs *c
         return TANSU_OK;
     tansu_status status =
         S_ISDIR(state.st_mode) ? manifest_read(calls, other, &there, NULL) : TANSU_E_EXISTS;
-    bool foreign = status != TANSU_OK && status != TANSU_E_NOT_FOUND;
-    if (status == TANSU_E_NOT_FOUND)
-        (void)calls->list(calls, other, is_foreign, &foreign);
+    foreign_name f = {.name = ""};
+    bool foreign = status != TANSU_E_NOT_FOUND;
     if (status == TANSU_OK)
         foreign = manifest_read(calls, path, &own, NULL) != TANSU_OK ||
                   memcmp(there.uuid, own.uuid, sizeof own.uuid) != 0;
+    if (!foreign && (status = find_foreign(calls, other, &f, error)) != TANSU_OK)
+        return status;
+    foreign = foreign || f.name[0] != 0;
     if (!foreign)
         return TANSU_OK;
     return error_set(error, TANSU_E_EXISTS, other,
@@ -119,12 +201,18 @@ static tansu_status convert(database *db, const char *path, const char *other, c
                             const fs *calls, task *progress, tansu_error *error) {
     backup_result result;
     tansu_status status = check_set_aside(db, error);
+    if (status == TANSU_OK)
+        status = check_readers(db, error);
+    if (status == TANSU_OK)
+        status = check_foreign(db, error);
     if (status != TANSU_OK)
         return status;
     fs_remove_all(calls, other); /* of a call that was interrupted */
     status = database_backup(db, other, TANSU_BACKUP_FOLDER, to, progress, &result, error);
     if (status == TANSU_OK)
         status = keep_mode(path, other, error);
+    if (status == TANSU_OK)
+        status = check_readers(db, error); /* meanwhile */
     return status == TANSU_OK ? exchange(calls, path, other, error) : status;
 }
 

@@ -142,6 +142,21 @@ static void the_next_call_removes_what_an_interrupted_one_left(void) {
     end();
 }
 
+static void a_file_that_was_put_beside_what_is_left_stays(void) {
+    begin();
+    char copy[600], file[700];
+    snprintf(copy, sizeof copy, "%s/copy", folder);
+    folder_copy(place, copy);
+    CHECK_OK(tansu_encrypt(place, &key, NULL, NULL, &call_error), &call_error);
+    REQUIRE(rename(copy, other) == 0);
+    snprintf(file, sizeof file, "%s/precious", other);
+    file_write(file, "x", 1);
+    CHECK(holds(place, true));
+    CHECK_STATUS(TANSU_E_EXISTS, tansu_encrypt(place, &key, NULL, NULL, &call_error));
+    CHECK(file_exists(file));
+    end();
+}
+
 static void opening_with_a_key_removes_the_plain_form_that_was_left(void) {
     begin();
     char copy[600];
@@ -172,6 +187,55 @@ static void what_is_somebody_elses_is_not_removed(void) {
     file_write(other, "x", 1);
     CHECK_STATUS(TANSU_E_EXISTS, tansu_encrypt(place, &key, NULL, NULL, &call_error));
     CHECK(file_exists(other) && holds(place, false));
+    end();
+}
+
+/* put -- a file of that name in the database's folder, and its path. */
+static void put(char path[700], const char *name) {
+    const char *const folders[] = {"readers", "index"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, 700, "%s/%s", place, folders[i]);
+        (void)mkdir(path, 0755);
+    }
+    snprintf(path, 700, "%s/%s", place, name);
+    file_write(path, "x", 1);
+}
+
+/* The old folder is removed: nothing of it may be the user's. */
+static void a_file_of_the_user_is_not_removed(void) {
+    static const char *const names[] = {
+        "notes.txt", "log/00000001.txt",     "log/1.seg", "index/mine", "readers/mine",
+        "LOCK.old",  "index/blocks.tch.mine"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        begin();
+        char file[700];
+        put(file, names[i]);
+        CHECK_STATUS(TANSU_E_INVALID_STATE, tansu_encrypt(place, &key, NULL, NULL, &call_error));
+        if (!CHECK(strstr(call_error.message, names[i]) != NULL))
+            check_note("    the message is: %s", call_error.message);
+        CHECK(file_exists(file) && holds(place, false) && !file_exists(other));
+        REQUIRE(unlink(file) == 0);
+        CHECK_OK(tansu_encrypt(place, &key, NULL, NULL, &call_error), &call_error);
+        put(file, names[i]);
+        CHECK_STATUS(TANSU_E_INVALID_STATE, tansu_decrypt(place, &key, NULL, NULL, &call_error));
+        CHECK(file_exists(file) && holds(place, true) && !file_exists(other));
+        end();
+    }
+}
+
+/* A reader keeps the old files, which are not gone before it is, and sees no new commits. */
+static void a_database_that_others_read_is_not_converted(void) {
+    begin();
+    tansu_options options = options_of(place, false);
+    tansu_db *reader = NULL;
+    options.allow_writer = 1;
+    CHECK_OK(tansu_open(&options, &reader, &call_error), &call_error);
+    CHECK_STATUS(TANSU_E_LOCKED, tansu_encrypt(place, &key, NULL, NULL, &call_error));
+    CHECK(holds(place, false) && !file_exists(other));
+    CHECK_OK(tansu_refresh(reader, NULL, NULL, &call_error), &call_error);
+    tansu_close(reader);
+    CHECK_OK(tansu_encrypt(place, &key, NULL, NULL, &call_error), &call_error);
+    CHECK(!mentions(folder, "PLAINTEXT") && holds(place, true));
     end();
 }
 
@@ -224,8 +288,11 @@ int main(void) {
     RUN(what_cannot_be_converted_is_left_alone);
     RUN(a_path_through_a_link_leaves_nothing_where_it_leads);
     RUN(the_next_call_removes_what_an_interrupted_one_left);
+    RUN(a_file_that_was_put_beside_what_is_left_stays);
     RUN(opening_with_a_key_removes_the_plain_form_that_was_left);
     RUN(what_is_somebody_elses_is_not_removed);
+    RUN(a_file_of_the_user_is_not_removed);
+    RUN(a_database_that_others_read_is_not_converted);
     RUN(the_folder_keeps_its_permissions);
     RUN(one_form_or_the_other_whatever_fails);
     return check_finish();
