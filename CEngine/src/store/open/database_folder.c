@@ -215,10 +215,11 @@ static tansu_status create_files(database *db, const user_key *key, tansu_error 
         status = make_folder(db, "index", error);
     if (status == TANSU_OK)
         status = manifest_new(&db->manifest.known, error);
-    if (status == TANSU_OK)
-        status = folder_new_keys(db, key, error);
+    /* Before KEY, which is not there without the folders (check_remains()). */
     if (status == TANSU_OK && db->files.calls->sync_folder(db->files.calls, db->files.folder) != 0)
         status = error_errno(error, db->files.folder, "sync", errno);
+    if (status == TANSU_OK)
+        status = folder_new_keys(db, key, error);
     if (status == TANSU_OK)
         status = manifest_seal(&db->manifest.known, db->keys, error);
     if (status == TANSU_OK)
