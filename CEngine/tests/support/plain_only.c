@@ -52,8 +52,9 @@ static const struct {
      "what_a_failed_commit_dropped_hides_no_document "},
     {"test_encryption.c", KEY,
      " opens_with_its_key_only opens_with_its_passphrase_only "
-     "plain_databases_refuse_a_key invalid_keys rekeying_is_refused "
+     "plain_databases_refuse_a_key rekeying_is_refused "
      "readers_go_on_after_the_key_was_changed what_cannot_be_done_yet "},
+    {"test_encryption_keys.c", KEY, " invalid_keys "},
     {"test_encryption_trace.c", KEY, " nothing_is_written_in_plain without_a_key_it_is_seen "},
     {"test_feed_corruption.c", FORMAT, " corruption_is_reported_with_its_offset "},
     {"test_forged_compaction.c", FORMAT,
