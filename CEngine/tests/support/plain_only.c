@@ -14,8 +14,10 @@
 #define MEMORY \
     "it expects that all of the log is mapped, and of an encrypted one a part is in memory"
 #define KEY "it opens databases without a key, or with a key of its own"
+#define NOTED \
+    "it counts the syncs of an opening, and that of an encrypted one notes the end of the log"
 
-/* By source file. */
+/* By source file, and reason. */
 static const struct {
     const char *file, *reason, *tests; /* each between spaces */
 } lists[] = {
@@ -50,6 +52,7 @@ static const struct {
     {"test_durability.c", MEMORY,
      " what_a_failed_sync_dropped_is_an_io_error "
      "what_a_failed_commit_dropped_hides_no_document "},
+    {"test_durability.c", NOTED, " what_a_killed_process_was_syncing_is_written_again "},
     {"test_encryption.c", KEY,
      " opens_with_its_key_only opens_with_its_passphrase_only "
      "plain_databases_refuse_a_key rekeying_is_refused "
