@@ -6,7 +6,6 @@
 #ifdef WITH_LIBCRYPTO
 
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #ifdef TANSU_RECORD_NONCES
 #include <errno.h>
 #include <fcntl.h>
@@ -80,11 +79,41 @@ typedef struct nonce_record {
 
 #endif
 
+/* The block of SHA-256. */
+#define HASH_BLOCK 64u
+
+/* half -- the hash of a key, of which each byte is changed by `pad`, and a text. `type`: NULL is that of
+ * the call before. */
+static bool half(EVP_MD_CTX *context, const EVP_MD *type, const uint8_t key[HASH_BLOCK],
+                 uint8_t pad, const void *bytes, size_t size, uint8_t out[32]) {
+    uint8_t padded[HASH_BLOCK];
+    for (size_t i = 0; i < sizeof padded; i++)
+        padded[i] = key[i] ^ pad;
+    bool made = EVP_DigestInit_ex(context, type, NULL) == 1 &&
+                EVP_DigestUpdate(context, padded, sizeof padded) == 1 &&
+                EVP_DigestUpdate(context, bytes, size) == 1 &&
+                EVP_DigestFinal_ex(context, out, NULL) == 1;
+    crypt_wipe(padded, sizeof padded);
+    return made;
+}
+
+/* RFC 2104 with one context: HMAC() looks for algorithms by their names at each call, which takes ten
+ * times as long, and opening a database derives some keys. */
 bool crypt_hmac(const uint8_t *key, size_t key_size, const void *bytes, size_t size,
                 uint8_t out[32]) {
-    unsigned length = 0;
-    return HMAC(EVP_sha256(), key, (int)key_size, bytes, size, out, &length) != NULL &&
-           length == 32;
+    uint8_t block[HASH_BLOCK] = {0}, inner[32];
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool made =
+        context != NULL && (key_size <= sizeof block ||
+                            EVP_Digest(key, key_size, block, NULL, EVP_sha256(), NULL) == 1);
+    if (key_size != 0 && key_size <= sizeof block)
+        memcpy(block, key, key_size);
+    made = made && half(context, EVP_sha256(), block, 0x36, bytes, size, inner) &&
+           half(context, NULL, block, 0x5c, inner, sizeof inner, out);
+    EVP_MD_CTX_free(context);
+    crypt_wipe(block, sizeof block);
+    crypt_wipe(inner, sizeof inner);
+    return made;
 }
 
 bool crypt_pbkdf2(const void *passphrase, size_t passphrase_size, const uint8_t *salt,
