@@ -10,6 +10,7 @@
 #include "util/array.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define LOADED ((uint32_t)1 << 31) /* it has bytes */
 #define USED ((uint32_t)1 << 30) /* it was pinned since the clock passed, not counting the first */
@@ -23,6 +24,9 @@ bool block_cache_init(block_cache *cache) {
 }
 
 void block_cache_free(block_cache *cache) {
+    for (size_t i = 0; i < cache->chunk_count; i++)
+        free(cache->chunks[i]);
+    free(cache->chunks);
     free(cache->loaded);
     pthread_mutex_destroy(&cache->mutex);
 }
@@ -44,16 +48,87 @@ void block_slot_unpin(block_slot *slot) {
     __atomic_fetch_sub(&slot->state, 1, __ATOMIC_RELEASE);
 }
 
-/* drop -- takes the block at an index out of the list. */
+/* ---- Their memory ---- */
+
+/*
+ * Decrypted blocks lie in chunks, which from the second on are of large pages where the system has
+ * some for whoever asks: a query that reads documents of many blocks otherwise waits for the addresses
+ * of their pages as long as for the documents. Chunks stay until the cache is freed, and are no more
+ * than its bound, or what was pinned at a time.
+ */
+
+#define CHUNK ((size_t)2 * 1024 * 1024)
+
+/* pooled -- whether a block of that size lies in a chunk, where it takes SEALED_BYTES. */
+static bool pooled(const block_cache *cache, uint32_t size) {
+    return cache->secret && size <= SEALED_BYTES;
+}
+
+/* charge -- the memory that a block takes. */
+static uint32_t charge(const block_cache *cache, uint32_t size) {
+    return pooled(cache, size) ? SEALED_BYTES : size;
+}
+
+/* add_chunk -- false when memory is exhausted. The mutex is held. */
+static bool add_chunk(block_cache *cache) {
+    void *chunk = NULL;
+    if (!ARRAY_RESERVE(cache->chunks, cache->chunk_count, cache->chunk_capacity, 1) ||
+        posix_memalign(&chunk, CHUNK, CHUNK) != 0)
+        return false;
+#ifdef MADV_HUGEPAGE
+    if (cache->chunk_count != 0)
+        (void)madvise(chunk, CHUNK, MADV_HUGEPAGE);
+#endif
+    cache->chunks[cache->chunk_count++] = chunk;
+    cache->carved = 0;
+    return true;
+}
+
+uint8_t *block_alloc(block_cache *cache, uint32_t size) {
+    if (!pooled(cache, size))
+        return malloc(size);
+    uint8_t *bytes = NULL;
+    pthread_mutex_lock(&cache->mutex);
+    if (cache->unused != NULL) {
+        bytes = cache->unused;
+        memcpy(&cache->unused, bytes, sizeof cache->unused);
+    } else if ((cache->chunk_count != 0 && cache->carved != CHUNK) || add_chunk(cache)) {
+        bytes = cache->chunks[cache->chunk_count - 1] + cache->carved;
+        cache->carved += SEALED_BYTES;
+    }
+    pthread_mutex_unlock(&cache->mutex);
+    return bytes;
+}
+
+/* put_back -- block_release() with the mutex held; returns what is not in a chunk, for the caller to
+ * free. */
+static uint8_t *put_back(block_cache *cache, uint8_t *bytes, uint32_t size) {
+    if (cache->secret)
+        crypt_wipe(bytes, size);
+    if (!pooled(cache, size))
+        return bytes;
+    memcpy(bytes, &cache->unused, sizeof cache->unused);
+    cache->unused = bytes;
+    return NULL;
+}
+
+void block_release(block_cache *cache, uint8_t *bytes, uint32_t size) {
+    pthread_mutex_lock(&cache->mutex);
+    bytes = put_back(cache, bytes, size);
+    pthread_mutex_unlock(&cache->mutex);
+    free(bytes);
+}
+
+/* ---- Which there are ---- */
+
+/* drop -- takes the block at an index out of the list. Returns as put_back(). */
 static uint8_t *drop(block_cache *cache, size_t index) {
     block_slot *slot = cache->loaded[index];
     uint8_t *bytes = slot->bytes;
     slot->bytes = NULL;
-    if (cache->secret)
-        crypt_wipe(bytes, slot->size);
-    cache->bytes -= slot->size;
+    cache->bytes -= charge(cache, slot->size);
     cache->loaded[index] = cache->loaded[--cache->count];
-    return bytes;
+    return put_back(cache, bytes, slot->size);
 }
 
 /* evict -- takes blocks out that nobody has pinned, until the cache is within its bound; they are
@@ -86,7 +161,7 @@ const uint8_t *block_add(block_cache *cache, block_slot *slot, uint8_t *bytes, u
     const uint8_t *there = block_pin(slot);
     if (there == NULL && ARRAY_RESERVE(cache->loaded, cache->count, cache->capacity, 1)) {
         cache->loaded[cache->count++] = slot;
-        cache->bytes += size;
+        cache->bytes += charge(cache, size);
         slot->size = size;
         slot->bytes = bytes;
         there = bytes;
@@ -96,10 +171,8 @@ const uint8_t *block_add(block_cache *cache, block_slot *slot, uint8_t *bytes, u
     pthread_mutex_unlock(&cache->mutex);
     while (n > 0)
         free(evicted[--n]);
-    if (there != bytes && cache->secret)
-        crypt_wipe(bytes, size);
     if (there != bytes)
-        free(bytes);
+        block_release(cache, bytes, size);
     return there;
 }
 

@@ -278,13 +278,13 @@ tansu_status compressed_corrupt(const compressed_segment *s, uint32_t block, tan
 static const uint8_t *load(const compressed_segment *s, uint32_t block) {
     uint32_t size = compressed_size(s, block);
     uint64_t position = (uint64_t)s->table[block].position * 8;
-    uint8_t *bytes = malloc(size);
+    uint8_t *bytes = block_alloc(s->cache, size);
     tansu_status status = TANSU_E_MEMORY;
     /* The checksum takes half as long as decompressing. What matched once is trusted like the
      * records of other segments, which are read without one. */
     bool checked = block_checked(&s->slots[block]);
     if (bytes != NULL && !compressed_decode(s, block, s->file + position, checked, bytes)) {
-        free(bytes);
+        block_release(s->cache, bytes, size);
         bytes = NULL;
         status = TANSU_E_CORRUPT;
     }

@@ -51,6 +51,10 @@ typedef struct block_cache {
     uint64_t bytes; /* the following are guarded by the mutex */
     block_slot **loaded;
     size_t count, capacity, hand;
+    uint8_t **chunks; /* memory of blocks */
+    size_t chunk_count, chunk_capacity, carved;
+    void *
+        unused; /* the first part of a chunk that holds no block; its first bytes are the next one */
     /* Blocks that could not be read; atomic. */
     aligned_u64 faults;
     aligned_u64 fault_at; /* of the newest: segment << 32 | offset in the file */
@@ -72,7 +76,12 @@ bool block_checked(const block_slot *slot);
 /* block_slot_unpin -- ends a pin. */
 void block_slot_unpin(block_slot *slot);
 
-/* block_add -- puts the bytes (from malloc()) of a block into the cache and pins it; evicts others.
+/* block_alloc -- memory for the bytes of a block; NULL when it is exhausted. block_release -- gives it
+ * back, wiped if the cache's blocks are. */
+uint8_t *block_alloc(block_cache *cache, uint32_t size);
+void block_release(block_cache *cache, uint8_t *bytes, uint32_t size);
+
+/* block_add -- puts the bytes (from block_alloc()) of a block into the cache and pins it; evicts others.
  * Returns the bytes, which may be those that another thread has added. NULL when memory is
  * exhausted; the bytes are freed then. */
 const uint8_t *block_add(block_cache *cache, block_slot *slot, uint8_t *bytes, uint32_t size);
