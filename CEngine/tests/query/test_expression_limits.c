@@ -5,6 +5,7 @@
 #include "support/calls/evaluate_expression.h"
 #include "support/calls/query_calls.h"
 #include "support/check.h"
+#include "support/libraries.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,12 +178,18 @@ static void every_loop_keeps_to_its_deadline(void) {
         "{'$allElementsTrue':['$a']}",
         "{'$eq':['$a','$a']}",
         "'$documents.x'",
+        "'$object.x'",
+        "'$$ROOT.x'",
+        "{'$regexMatch':{'input':'$word','regex':'x'}}",
+        "{'$regexFind':{'input':'$word','regex':'x'}}",
+        "{'$regexFindAll':{'input':'$word','regex':'x'}}",
     };
     const deadline over = {.milliseconds = 1, .end = 1};
     const expression_setting late = {.deadline = &over}, in_time = {.deadline = NULL};
     bson_t *doc = list_of(100000), inner, element;
     char key[16];
     bson_append_int32(doc, "n", -1, 100000);
+    bson_append_utf8(doc, "word", -1, "x", -1);
     bson_append_array_begin(doc, "zeros", -1, &inner);
     for (int i = 0; i < 50000; i++) {
         snprintf(key, sizeof key, "%d", i);
@@ -286,6 +293,7 @@ static void a_pipeline_keeps_to_its_deadline(void) {
 }
 
 int main(void) {
+    library_regex_start();
     RUN(values_are_nested_as_deep_as_documents);
     RUN(values_keep_to_their_memory);
     RUN(the_memory_of_an_element_is_freed);

@@ -80,6 +80,10 @@ tansu_status field_path_get(evaluation *ev, const expression *e, const field_pat
             return get_in_array(ev, e, path, i, &at, result);
         if (at.type != DOC_DOCUMENT)
             return result_missing(result);
+        /* A large document is searched from its beginning, perhaps in a loop. */
+        tansu_status status = at.size < 64 * 64 ? TANSU_OK : evaluation_step(ev, at.size / 64);
+        if (status != TANSU_OK)
+            return status;
         doc_find(at.data, at.size, path->names[i].name, path->names[i].size, &at);
     }
     *result = at;

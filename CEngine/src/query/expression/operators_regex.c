@@ -119,9 +119,10 @@ static tansu_status match_error(evaluation *ev) {
     return status;
 }
 
-/* next_match -- fills in the spans of the next match; *found: there is one. */
+/* next_match -- fills in the spans of the next match; *found: there is one. A match may take
+ * milliseconds, so that the deadline is checked before each. */
 static tansu_status next_match(search *s, bool *found) {
-    tansu_status status = evaluation_step(s->ev, 1 + (s->size - s->from) / 64);
+    tansu_status status = evaluation_step(s->ev, MATCH_STEPS);
     if (status != TANSU_OK)
         return status;
     *found =
@@ -163,7 +164,7 @@ static void put_match(build *b, search *s) {
 
 /* is_match -- whether the text matches. */
 static tansu_status is_match(search *s, doc_value *result) {
-    tansu_status status = evaluation_step(s->ev, 1 + s->size / 64);
+    tansu_status status = evaluation_step(s->ev, MATCH_STEPS);
     if (status != TANSU_OK)
         return status;
     bool found = regex_matches(s->regex, &s->ev->match, s->text, s->size, s->e->op->name);
