@@ -4,6 +4,8 @@
  * single long step.
  */
 #include "query/exec/sort.h"
+#include "query/match/match_context.h"
+#include "query/schema/schema.h"
 #include "query/util/key_set.h"
 #include "query/util/merge_sort.h"
 #include "support/calls/aggregate_calls.h"
@@ -494,6 +496,74 @@ static void results_are_in_sorted_order(void) {
     arena_free(&memory);
 }
 
+/* large_document -- an array, a document and a text that take thousands of steps to be read. */
+static bson_t *large_document(void) {
+    bson_t *doc = bson_new(), inner;
+    char key[16], *text = malloc(1000001);
+    REQUIRE(text != NULL);
+    memset(text, 'x', 1000000);
+    text[1000000] = 0;
+    bson_append_utf8(doc, "text", -1, text, 1000000);
+    free(text);
+    bson_append_utf8(doc, "word", -1, "x", -1);
+    bson_append_array_begin(doc, "list", -1, &inner);
+    for (int i = 0; i < 20000; i++) {
+        snprintf(key, sizeof key, "%d", i);
+        bson_append_int32(&inner, key, -1, i);
+    }
+    bson_append_array_end(doc, &inner);
+    bson_append_document_begin(doc, "fields", -1, &inner);
+    for (int i = 0; i < 20000; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        bson_append_int32(&inner, key, -1, i);
+    }
+    bson_append_document_end(doc, &inner);
+    return doc;
+}
+
+/* Every keyword that reads a value through looks at the time while it does. */
+static void every_keyword_of_a_schema_keeps_to_its_deadline(void) {
+    static const char *const schemas[] = {
+        "{'properties':{'list':{'maxItems':20000}}}",
+        "{'properties':{'list':{'uniqueItems':true}}}",
+        "{'properties':{'list':{'items':{}}}}",
+        "{'properties':{'list':{'contains':{'const':19999}}}}",
+        "{'properties':{'list':{'not':{'enum':[1]}}}}",
+        "{'properties':{'text':{'maxLength':1000000}}}",
+        "{'properties':{'text':{'not':{'enum':['x']}}}}",
+        "{'properties':{'word':{'pattern':'x'}}}",
+        "{'patternProperties':{'^w':{}}}",
+        "{'properties':{'fields':{'maxProperties':20000}}}",
+        "{'properties':{'fields':{'required':['k1']}}}",
+        "{'properties':{'fields':{'properties':{'x':{}}}}}",
+        "{'properties':{'fields':{'propertyNames':{'maxLength':9}}}}",
+        "{'properties':{'fields':{'dependentRequired':{'k1':['k2']}}}}",
+        "{'properties':{'fields':{'unevaluatedProperties':{}}}}",
+    };
+    const deadline over = {.milliseconds = 1, .end = 1};
+    bson_t *doc = large_document();
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+        arena memory = {0};
+        regex *regexes = NULL;
+        const document_test *test = NULL;
+        tansu_error error;
+        bson_t *text = bson_from_text(schemas[i]);
+        doc_value value = {bson_get_data(text), text->len, DOC_DOCUMENT};
+        REQUIRE(schema_test_new(&memory, &regexes, &value, NULL, &test, &error) == TANSU_OK);
+        match_context in_time = {.status = TANSU_OK}, late = {.deadline = &over};
+        bool ok = CHECK(test->holds(test, &in_time, bson_get_data(doc), doc->len));
+        test->holds(test, &late, bson_get_data(doc), doc->len);
+        if (!CHECK_STATUS(TANSU_E_TIMEOUT, late.status) || !ok)
+            check_note("    %s", schemas[i]);
+        match_context_free(&in_time);
+        match_context_free(&late);
+        regex_free_all(regexes);
+        arena_free(&memory);
+        bson_destroy(text);
+    }
+    bson_destroy(doc);
+}
+
 static void null_arguments_are_accepted(void) {
     tansu_cursor_cancel(NULL);
     tansu_txn_cancel(NULL);
@@ -516,6 +586,7 @@ int main(void) {
     RUN(items_are_sorted);
     RUN(a_sort_is_stopped_soon);
     RUN(results_are_in_sorted_order);
+    RUN(every_keyword_of_a_schema_keeps_to_its_deadline);
     RUN(null_arguments_are_accepted);
     memory_db_close(db);
     return check_finish();

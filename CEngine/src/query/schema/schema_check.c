@@ -13,7 +13,7 @@
 /* The most bytes that a list of violations may have. */
 #define MOST_BYTES ((size_t)256 * 1024 * 1024)
 #define SHORT_TEXT 80        /* bytes of a value in a message */
-#define MOST_STEPS 100000000 /* schemas that are applied to the values of one document */
+#define MOST_STEPS 100000000 /* of one document */
 
 /* The schemas with a URI that checking is inside of, the innermost first. */
 typedef struct scope {
@@ -36,7 +36,7 @@ typedef struct checker {
     bool keeps_id;     /* of the schema */
     uint32_t depth;    /* of the value in the document */
     uint32_t schemas;  /* of the schema in others */
-    uint64_t steps;    /* schemas that were applied */
+    uint64_t steps;    /* schemas that were applied, and members and texts that were read */
     tansu_buffer path; /* of the value, dotted */
     tansu_buffer text;
     tansu_buffer name;   /* of a field, as a value */
@@ -53,6 +53,28 @@ static bool stopped(const checker *c) {
 }
 
 static void node_check(checker *c, const schema_node *n, const doc_value *value, evaluated *e);
+
+/* count_steps -- counts work that is about to be done; false when checking is over. */
+static bool count_steps(checker *c, size_t steps) {
+    c->steps += steps;
+    if (c->steps > MOST_STEPS)
+        return match_fail(c->match, TANSU_E_INVALID_QUERY, "$jsonSchema",
+                          "The schema needs too many steps for one document; simplify it");
+    return match_step(c->match, (uint32_t)steps);
+}
+
+/* pattern_matches -- whether a pattern matches a part of a text: a match may take long, so that the
+ * deadline is checked before each. */
+static bool pattern_matches(checker *c, const regex *r, const char *text, size_t size,
+                            const char *keyword) {
+    return match_step(c->match, MATCH_STEPS) && regex_matches(r, c->match, text, size, keyword);
+}
+
+/* next_member -- the next member of a document or an array, which is read through to it; false when
+ * there is none, or checking is over. */
+static bool next_member(checker *c, doc_iter *iter) {
+    return doc_iter_next(iter) && count_steps(c, 1 + iter->value.size / MATCH_BYTES);
+}
 
 /* enter -- appends a key to the path, and returns the size that leave() takes. */
 static size_t enter(checker *c, const char *key, size_t size) {
@@ -90,7 +112,7 @@ static void marks_begin(checker *c, const doc_value *value, evaluated *e) {
     *e = (evaluated){.at = c->marked.size};
     if (value->type != DOC_DOCUMENT && value->type != DOC_ARRAY)
         return;
-    for (doc_iter_value(&iter, value); doc_iter_next(&iter);)
+    for (doc_iter_value(&iter, value); next_member(c, &iter);)
         e->count++;
     if (!buffer_reserve(&c->marked, e->count)) {
         c->no_memory = true;
@@ -184,8 +206,10 @@ static void check_types(checker *c, const schema_rule *r, const doc_value *value
     violate(c, r->keyword);
 }
 
-/* value_key_text -- the key of a value with a NUL, in c->text; false when memory is exhausted. */
+/* value_key_text -- the key of a value with a NUL, in c->text; false when checking is over. */
 static bool value_key_text(checker *c, const doc_value *value) {
+    if (!count_steps(c, value->size / MATCH_BYTES))
+        return false;
     bool done = schema_value_key(&c->text, value) && buffer_append_byte(&c->text, 0);
     c->no_memory |= !done;
     return done;
@@ -198,26 +222,28 @@ static void check_enum(checker *c, const schema_rule *r, const doc_value *value)
 }
 
 /* size_of -- the size that a rule constrains; false when the value is of another type. */
-static bool size_of(const doc_value *value, uint8_t sized, int64_t *result) {
+static bool size_of(checker *c, const doc_value *value, uint8_t sized, int64_t *result) {
     *result = 0;
     if (value->type != sized)
         return false;
     if (sized == DOC_STRING) {
         size_t size;
         const char *text = doc_string(value, &size);
+        if (!count_steps(c, size / MATCH_BYTES))
+            return false;
         for (size_t i = 0; i < size; i++)
             *result += ((uint8_t)text[i] & 0xC0) != 0x80; /* Unicode scalars */
         return true;
     }
     doc_iter iter;
-    for (doc_iter_value(&iter, value); doc_iter_next(&iter);)
+    for (doc_iter_value(&iter, value); next_member(c, &iter);)
         ++*result;
     return true;
 }
 
 static void check_size(checker *c, const schema_rule *r, const doc_value *value) {
     int64_t size;
-    if (!size_of(value, r->sized, &size) || (r->is_minimum ? size >= r->size : size <= r->size))
+    if (!size_of(c, value, r->sized, &size) || (r->is_minimum ? size >= r->size : size <= r->size))
         return;
     c->text.size = 0;
     say_number(c, size);
@@ -266,7 +292,7 @@ static void check_pattern(checker *c, const schema_rule *r, const doc_value *val
         return;
     size_t size;
     const char *text = doc_string(value, &size);
-    if (!regex_matches(r->regex, c->match, text, size, "pattern") && c->match->status == TANSU_OK)
+    if (!pattern_matches(c, r->regex, text, size, "pattern") && !stopped(c))
         violate_value(c, r, value, " does not match ");
 }
 
@@ -282,7 +308,7 @@ static void check_required(checker *c, const schema_rule *r, const doc_value *va
         return;
     }
     memset(c->marks.data, 0, r->keys.count);
-    for (doc_iter_value(&iter, value); doc_iter_next(&iter);) {
+    for (doc_iter_value(&iter, value); next_member(c, &iter);) {
         key_set_item *item = key_set_find_name(&r->keys, iter.key, iter.key_size);
         if (item)
             c->marks.data[((schema_name *)item)->number] = 1;
@@ -297,7 +323,7 @@ static void check_required(checker *c, const schema_rule *r, const doc_value *va
 static bool check_patterns(checker *c, const schema_rule *r, const doc_iter *at) {
     bool any = false;
     for (const schema_pattern *one = r->patterns; one && !stopped(c); one = one->next) {
-        if (!regex_matches(one->regex, c->match, at->key, at->key_size, "patternProperties"))
+        if (!pattern_matches(c, one->regex, at->key, at->key_size, "patternProperties"))
             continue;
         any = true;
         field_check(c, one->node, at);
@@ -311,7 +337,7 @@ static void check_properties(checker *c, const schema_rule *r, const doc_value *
     if (value->type != DOC_DOCUMENT)
         return;
     doc_iter_value(&iter, value);
-    for (uint32_t i = 0; !stopped(c) && doc_iter_next(&iter); i++) {
+    for (uint32_t i = 0; !stopped(c) && next_member(c, &iter); i++) {
         const schema_name *name =
             (const schema_name *)key_set_find_name(&r->keys, iter.key, iter.key_size);
         bool own = c->keeps_id && c->depth == 0 && strcmp(iter.key, "_id") == 0;
@@ -335,7 +361,7 @@ static void check_names(checker *c, const schema_rule *r, const doc_value *value
     doc_iter iter;
     if (value->type != DOC_DOCUMENT)
         return;
-    for (doc_iter_value(&iter, value); !stopped(c) && doc_iter_next(&iter);) {
+    for (doc_iter_value(&iter, value); !stopped(c) && next_member(c, &iter);) {
         uint8_t size[4];
         store_u32(size, iter.key_size + 1);
         c->name.size = 0;
@@ -357,7 +383,7 @@ static void check_dependent(checker *c, const schema_rule *r, const doc_value *v
     doc_iter iter;
     if (value->type != DOC_DOCUMENT)
         return;
-    for (doc_iter_value(&iter, value); !stopped(c) && doc_iter_next(&iter);) {
+    for (doc_iter_value(&iter, value); !stopped(c) && next_member(c, &iter);) {
         const schema_name *name =
             (const schema_name *)key_set_find_name(&r->keys, iter.key, iter.key_size);
         if (name && name->rule)
@@ -373,7 +399,7 @@ static void check_others(checker *c, const schema_rule *r, const doc_value *valu
     if (value->type != (r->kind == RULE_OTHER_FIELDS ? DOC_DOCUMENT : DOC_ARRAY))
         return;
     doc_iter_value(&iter, value);
-    for (uint32_t i = 0; !stopped(c) && i < e->count && doc_iter_next(&iter); i++) {
+    for (uint32_t i = 0; !stopped(c) && i < e->count && next_member(c, &iter); i++) {
         bool own = c->keeps_id && c->depth == 0 && strcmp(iter.key, "_id") == 0;
         if (c->marked.data[e->at + i] || own)
             continue;
@@ -390,7 +416,7 @@ static void check_items(checker *c, const schema_rule *r, const doc_value *value
     if (value->type != DOC_ARRAY)
         return;
     doc_iter_value(&iter, value);
-    for (uint32_t i = 0; !stopped(c) && doc_iter_next(&iter); i++) {
+    for (uint32_t i = 0; !stopped(c) && next_member(c, &iter); i++) {
         if (i < r->count)
             field_check(c, r->nodes[i], &iter);
         else if (r->rest)
@@ -410,7 +436,7 @@ static void check_contains(checker *c, const schema_rule *r, const doc_value *va
         return;
     doc_iter_value(&iter, value);
     c->depth++;
-    for (uint32_t i = 0; !stopped(c) && doc_iter_next(&iter); i++) {
+    for (uint32_t i = 0; !stopped(c) && next_member(c, &iter); i++) {
         if (!meets(c, r->nodes[0], &iter.value, NULL))
             continue;
         found++;
@@ -432,7 +458,7 @@ static bool find_equal(checker *c, arena *memory, const doc_value *value, uint32
     key_set seen = {0};
     doc_iter iter;
     doc_iter_value(&iter, value);
-    for (uint32_t i = 0; doc_iter_next(&iter); i++) {
+    for (uint32_t i = 0; next_member(c, &iter); i++) {
         bool added;
         size_t used = 0;
         const uint8_t *key =
@@ -440,7 +466,7 @@ static bool find_equal(checker *c, arena *memory, const doc_value *value, uint32
         schema_name *name = key ? (schema_name *)key_set_add(&seen, memory, key, c->text.size,
                                                              sizeof *name, &added, &used)
                                 : NULL;
-        c->no_memory |= name == NULL;
+        c->no_memory |= !name && !stopped(c);
         if (!name)
             return false;
         if (!added) {
@@ -585,10 +611,7 @@ static bool may_go_on(checker *c) {
         return match_fail(c->match, TANSU_E_INVALID_QUERY, "$ref",
                           "The references of the schema lead more than 512 schemas deep; one of "
                           "them refers to itself");
-    if (c->steps++ >= MOST_STEPS)
-        return match_fail(c->match, TANSU_E_INVALID_QUERY, "$jsonSchema",
-                          "The schema needs too many steps for one document; simplify it");
-    return match_step(c->match, 1);
+    return count_steps(c, 1);
 }
 
 /* node_check -- collects the violations of a value. SCHEMA_DEPTH bounds the recursion. */
