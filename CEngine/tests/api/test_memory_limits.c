@@ -145,6 +145,51 @@ static void calls_keep_to_their_memory(void) {
     call_close(db);
 }
 
+/* run_pipeline -- all documents of a pipeline. */
+static answer run_pipeline(tansu_db *db, const bson_t *stages) {
+    answer a = {.sum = 1};
+    tansu_cursor *cursor = NULL;
+    tansu_document document;
+    fault_memory_mark();
+    a.status =
+        tansu_pipeline(db, NULL, "c", document_of(stages), TANSU_NO_DOCUMENT, &cursor, &call_error);
+    while (a.status == TANSU_OK &&
+           (a.status = tansu_cursor_next(cursor, &document, &call_error)) == TANSU_OK)
+        add(&a, document.data, document.size);
+    if (a.status == TANSU_DONE)
+        a.status = TANSU_OK;
+    a.peak = fault_memory_peak();
+    tansu_cursor_close(cursor);
+    return a;
+}
+
+/* A field within arrays is computed for each element: the document that is made of a small one stays
+ * within what one may have. */
+static void computed_fields_keep_to_a_document(void) {
+    tansu_db *db = call_open(NULL);
+    bson_t doc = BSON_INITIALIZER, list;
+    char key[16];
+    bson_append_int32(&doc, "_id", -1, 1);
+    bson_append_array_begin(&doc, "a", -1, &list);
+    for (int i = 0; i < 10000; i++) {
+        snprintf(key, sizeof key, "%d", i);
+        bson_append_int32(&list, key, -1, i);
+    }
+    bson_append_array_end(&doc, &list);
+    REQUIRE(CHECK_OK(call_save_bson(db, NULL, "c", TANSU_SAVE, &doc), &call_error));
+    bson_t *stages = bson_from_text("{'0':{'$set':{'a.b':{'$range':[0,1000]}}}}");
+    answer set = run_pipeline(db, stages), found;
+    CHECK_STATUS(TANSU_E_TOO_LARGE, set.status);
+    found = find(db, NULL, "{}", "{'$fields':{'a.b':{'$range':[0,1000]}}}");
+    CHECK_STATUS(TANSU_E_TOO_LARGE, found.status);
+    if (fault_has_memory() &&
+        !(CHECK(set.peak < 80 * 1024 * 1024) && CHECK(found.peak < 80 * 1024 * 1024)))
+        check_note("%zu and %zu bytes", set.peak, found.peak);
+    bson_destroy(stages);
+    bson_destroy(&doc);
+    call_close(db);
+}
+
 static void limits_are_options_and_a_hint(void) {
     tansu_options options = call_options(NULL);
     options.sort_memory_bytes = options.group_memory_bytes = TANSU_MIN_QUERY_MEMORY;
@@ -355,6 +400,7 @@ static void a_feed_among_many_collections(void) {
 
 int main(void) {
     RUN(calls_keep_to_their_memory);
+    RUN(computed_fields_keep_to_a_document);
     RUN(limits_are_options_and_a_hint);
     RUN(large_limits_are_not_cut_off);
     RUN(long_lists_of_record_ids_become_scans);

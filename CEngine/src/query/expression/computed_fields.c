@@ -255,6 +255,7 @@ typedef struct applying {
     bool *written; /* by the number of the field: it is in the document that is being made */
     const computed_fields *f;
     writer *w;
+    size_t start; /* of the document in its buffer */
     tansu_status status;
 } applying;
 
@@ -266,14 +267,20 @@ static void mark_written(applying *a, const computed_field *field) {
 
 static void apply_document(applying *a, computed_field *at, const doc_value *doc);
 
-/* put_computed -- a computed field; nothing when the value is missing. */
+/* put_computed -- a computed field; nothing when the value is missing. A field within arrays is
+ * computed for each of their elements, so that the document may become much larger than a value. */
 static void put_computed(applying *a, const computed_field *field) {
+    const char *key = (const char *)field->head.key;
     doc_value value;
     if (a->status != TANSU_OK)
         return;
     a->status = expression_evaluate(a->ev, field->expression, &value);
     if (a->status == TANSU_OK && value.type != DOC_MISSING)
-        writer_element(a->w, (const char *)field->head.key, field->head.key_size - 1, &value);
+        writer_element(a->w, key, field->head.key_size - 1, &value);
+    if (a->status == TANSU_OK && a->w->out->size - a->start > TANSU_MAX_DOCUMENT_SIZE)
+        a->status = error_set(a->ev->error, TANSU_E_TOO_LARGE, key,
+                              "A document with the computed field exceeds %d MiB",
+                              TANSU_MAX_DOCUMENT_SIZE / (1024 * 1024));
 }
 
 /* put_made -- a document of the computed fields below one, where the document has none. */
@@ -386,7 +393,7 @@ static void apply_document(applying *a, computed_field *at, const doc_value *doc
 
 tansu_status computed_fields_apply(evaluation *ev, const computed_fields *f, const doc_value *doc,
                                    writer *w) {
-    applying a = {.ev = ev, .f = f, .w = w};
+    applying a = {.ev = ev, .f = f, .w = w, .start = w->out->size};
     if (f->root.computes) {
         a.written = arena_alloc(&ev->memory, f->count * sizeof *a.written);
         if (!a.written)
