@@ -163,6 +163,43 @@ static answer run_pipeline(tansu_db *db, const bson_t *stages) {
     return a;
 }
 
+/* All pipelines within one have the memory of one, and a $lookup in a $lookup is not compiled more
+ * often the deeper it is. */
+static void pipelines_within_one_keep_to_its_memory(void) {
+    tansu_db *db = call_open(NULL);
+    bson_t *stages = bson_new(), facets, part, stage;
+    char key[16];
+    fill(db, NULL, 0, 3);
+    for (int i = 0; i < 18; i++) {
+        bson_t *outer = BCON_NEW("0", "{", "$lookup", "{", "from", BCON_UTF8("none"), "localField",
+                                 BCON_UTF8("k"), "foreignField", BCON_UTF8("k"), "pipeline",
+                                 BCON_ARRAY(stages), "as", BCON_UTF8("r"), "}", "}");
+        bson_destroy(stages);
+        stages = outer;
+    }
+    answer nested = run_pipeline(db, stages);
+    CHECK_STATUS(TANSU_OK, nested.status);
+    CHECK_INT(3, (int)nested.count);
+    if (fault_has_memory() && !CHECK(nested.peak < 16 * 1024 * 1024))
+        check_note("%zu bytes", nested.peak);
+    bson_reinit(stages);
+    bson_append_document_begin(stages, "0", -1, &stage);
+    bson_append_document_begin(&stage, "$facet", -1, &facets);
+    for (int i = 0; i < 60000; i++) {
+        snprintf(key, sizeof key, "f%d", i);
+        bson_append_array_begin(&facets, key, -1, &part);
+        bson_append_array_end(&facets, &part);
+    }
+    bson_append_document_end(&stage, &facets);
+    bson_append_document_end(stages, &stage);
+    answer many = run_pipeline(db, stages);
+    CHECK_STATUS(TANSU_E_TOO_LARGE, many.status);
+    if (fault_has_memory() && !CHECK(many.peak < (size_t)400 * 1024 * 1024))
+        check_note("%zu bytes", many.peak);
+    bson_destroy(stages);
+    call_close(db);
+}
+
 /* A field within arrays is computed for each element: the document that is made of a small one stays
  * within what one may have. */
 static void computed_fields_keep_to_a_document(void) {
@@ -400,6 +437,7 @@ static void a_feed_among_many_collections(void) {
 
 int main(void) {
     RUN(calls_keep_to_their_memory);
+    RUN(pipelines_within_one_keep_to_its_memory);
     RUN(computed_fields_keep_to_a_document);
     RUN(limits_are_options_and_a_hint);
     RUN(large_limits_are_not_cut_off);

@@ -305,6 +305,7 @@ tansu_status pipeline_compile(const char *collection, pipeline_text stages, pipe
         status = compile_let(p);
     if (status == TANSU_OK)
         status = compile_stages(p, &list);
+    status = query_too_large(&p->memory, status, p->error);
     expression_compiler_free(&p->compiler);
     if (status != TANSU_OK) {
         pipeline_free(p);
@@ -329,6 +330,8 @@ void pipeline_free(pipeline *p) {
     query_free(p->collating);
     tansu_buffer_free(&p->explained);
     arena_free(&p->memory);
+    if (p->outer)
+        p->outer->memory.used -= p->charged;
     free(p);
 }
 
@@ -512,9 +515,12 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
                     .inner = inner,
                     .deadline = outer->deadline,
                     .error = outer->error};
-    p->memory.limit = QUERY_MEMORY;
-    tansu_status status = expression_compiler_init(&p->compiler, &p->memory, &p->regexes,
-                                                   p->collation, &outer->deadline, p->error);
+    /* All of them together have the memory of one. */
+    p->memory.limit = outer->memory.limit - outer->memory.used;
+    tansu_status status = deadline_check(&outer->deadline, p->error);
+    if (status == TANSU_OK)
+        status = expression_compiler_init(&p->compiler, &p->memory, &p->regexes, p->collation,
+                                          &outer->deadline, p->error);
     expression_scope(&p->compiler, &outer->compiler);
     if (status == TANSU_OK && collection) {
         p->collection = arena_copy(&p->memory, collection, strlen(collection));
@@ -522,6 +528,13 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
     }
     if (status == TANSU_OK)
         status = compile_stages(p, stages);
+    if (status == TANSU_OK && arena_charge(&outer->memory, sizeof *p + p->memory.used)) {
+        p->charged = sizeof *p + p->memory.used;
+    } else if (status == TANSU_OK) {
+        p->memory.full = true;
+        status = error_memory(p->error);
+    }
+    status = query_too_large(&p->memory, status, p->error);
     if (p->compiler.lowest_slot < outer->compiler.lowest_slot)
         outer->compiler.lowest_slot = p->compiler.lowest_slot;
     expression_compiler_free(&p->compiler);
@@ -562,6 +575,7 @@ tansu_status pipeline_compile_update(const doc_value *stages, const doc_value *l
         status = compile_stages(p, &list);
     if (status == TANSU_OK)
         status = pipeline_check_update(p);
+    status = query_too_large(&p->memory, status, p->error);
     expression_compiler_free(&p->compiler);
     if (status != TANSU_OK) {
         pipeline_free(p);

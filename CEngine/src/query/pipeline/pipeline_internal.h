@@ -74,6 +74,7 @@ enum inner_source {
 struct pipeline {
     pipeline *outer; /* of a part of a stage; or NULL */
     arena memory;
+    size_t charged; /* to the memory of the outer one */
     regex *regexes;
     const char *collection;       /* NULL: it begins with $documents */
     expression_compiler compiler; /* while it is compiled */

@@ -14,6 +14,10 @@
 /* A query costs about as much as reading so many documents into the table. */
 #define QUERY_COST 16
 
+/* The stages of a $lookup with a field are compiled twice, and so are those of a $lookup in them: so
+ * deep inside of other pipelines it makes no table. */
+#define TABLE_DEPTH 4
+
 typedef struct lookup_state {
     const char *from; /* NULL: the pipeline begins with $documents */
     path local;       /* no parts: none is given */
@@ -25,6 +29,7 @@ typedef struct lookup_state {
     uint32_t value_count;
     pipeline *by_query; /* over the collection, or what a query finds of it */
     pipeline *by_table; /* over what the table finds; NULL: there are no stages for it */
+    bool too_deep;      /* there would be stages for it */
     bool uncorrelated;  /* the pipeline makes the same documents for each */
     nested_path as;
 
@@ -98,7 +103,12 @@ static tansu_status compile_parts(stage *s, lookup_state *state, const doc_value
     c->lowest_slot = VARIABLES_MAX;
     tansu_status status = pipeline_compile_inner(s, "pipeline", state->from, INNER_COLLECTION,
                                                  stages, &state->by_query);
-    if (status == TANSU_OK && state->foreign.count != 0 && stages->type != DOC_MISSING)
+    bool twice = state->foreign.count != 0 && stages->type != DOC_MISSING;
+    uint32_t depth = 0;
+    for (const pipeline *at = s->p; at->outer; at = at->outer)
+        depth++;
+    state->too_deep = twice && depth >= TABLE_DEPTH;
+    if (status == TANSU_OK && twice && !state->too_deep)
         status = pipeline_compile_inner(s, "pipeline", NULL, INNER_FED, stages, &state->by_table);
     state->uncorrelated = state->foreign.count == 0 && c->lowest_slot >= scope;
     if (lowest < c->lowest_slot)
@@ -349,7 +359,7 @@ static tansu_status join(stage *s, const doc_value *doc) {
     tansu_status status = TANSU_OK;
     if (state->cached)
         return TANSU_OK;
-    if (state->foreign.count != 0 && !state->table && !state->no_table &&
+    if (state->foreign.count != 0 && !state->table && !state->no_table && !state->too_deep &&
         (!state->indexed || state->asked * QUERY_COST > state->documents))
         status = fill_table(s);
     state->asked++;
