@@ -1,7 +1,7 @@
 /*
  * test_external_sort.c -- an external sort gives the same with and without encryption of its
  * temporary files, in which an encrypted one leaves no plaintext; changed files and failing calls
- * are errors.
+ * are errors, and a deadline ends it.
  */
 #include "crypt/keyring.h"
 #include "query/exec/external_sort.h"
@@ -130,6 +130,33 @@ static void a_changed_file_is_an_error(void) {
     tansu_buffer_free(&result);
 }
 
+/* Writing and merging records of many bytes look at the time more often than of few. */
+static void large_records_keep_to_a_deadline(void) {
+    static uint8_t payload[400000];
+    read_context plain = context_of(&fs_system, NULL);
+    for (int late = 0; late < 3; late++) {
+        deadline until = {.milliseconds = 0};
+        const external_sort_options options = {
+            .rctx = &plain, .deadline = &until, .memory = 16 * sizeof payload, .may_spill = true};
+        external_sort *s = external_sort_new(&options);
+        tansu_status status = s ? TANSU_OK : TANSU_E_MEMORY;
+        for (uint32_t i = 0; i < 60 && status == TANSU_OK; i++) {
+            sort_record r = {(const uint8_t *)&i, sizeof i, i, payload, sizeof payload};
+            if (i == 40 && late == 1)
+                until = (deadline){.milliseconds = 1, .end = 1};
+            status = external_sort_add(s, &r, &error);
+        }
+        if (status == TANSU_OK)
+            status = external_sort_finish(s, &error);
+        if (late == 2)
+            until = (deadline){.milliseconds = 1, .end = 1};
+        for (sort_record r; status == TANSU_OK;)
+            status = external_sort_next(s, &r, &error);
+        CHECK_STATUS(late ? TANSU_E_TIMEOUT : TANSU_DONE, status);
+        external_sort_free(s);
+    }
+}
+
 /* Bytes are read back whatever their places, also those that are in memory still. */
 static void any_part_of_a_file_is_read(void) {
     read_context rctx = context_of(&fs_system, keys);
@@ -191,6 +218,7 @@ int main(void) {
     REQUIRE(keys != NULL && keyring_add(keys, 1, key));
     RUN(encrypted_sorts_give_the_same_and_write_no_plaintext);
     RUN(a_changed_file_is_an_error);
+    RUN(large_records_keep_to_a_deadline);
     RUN(any_part_of_a_file_is_read);
     RUN(every_file_call_may_fail);
     keyring_free(keys);

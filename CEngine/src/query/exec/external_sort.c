@@ -20,7 +20,8 @@
 #define MAX_READERS 128           /* runs that are merged at once */
 #define MIN_BUFFER ((size_t)4096) /* of one of them */
 #define MAX_BUFFER ((size_t)256 * 1024)
-#define MERGE_STEP 1024 /* records between two checks of the deadline */
+#define MERGE_STEP 1024 /* records, or parts of them, between two checks of the deadline */
+#define MERGE_BYTES 256 /* of one part */
 
 typedef struct entry {
     uint64_t prefix; /* the first eight bytes of the key, as a number: decides most comparisons */
@@ -69,7 +70,7 @@ struct external_sort {
     uint32_t heap_count;
     uint32_t reader_count;
     bool returned; /* the record of the first reader was returned: the next call advances it */
-    uint32_t steps;
+    uint64_t steps;
 };
 
 external_sort *external_sort_new(const external_sort_options *options) {
@@ -157,9 +158,11 @@ static tansu_status flush(external_sort *s, spill_file *to, tansu_error *error) 
     return status;
 }
 
-/* step -- checks the deadline when due. */
-static tansu_status step(external_sort *s, tansu_error *error) {
-    return ++s->steps % MERGE_STEP == 0 ? deadline_check(s->options.deadline, error) : TANSU_OK;
+/* step -- counts a record of that many bytes, and checks the deadline when due. */
+static tansu_status step(external_sort *s, size_t size, tansu_error *error) {
+    uint64_t before = s->steps;
+    s->steps += 1 + size / MERGE_BYTES;
+    return (before ^ s->steps) < MERGE_STEP ? TANSU_OK : deadline_check(s->options.deadline, error);
 }
 
 /* write_record -- appends a record to a file. */
@@ -173,7 +176,7 @@ static tansu_status write_record(external_sort *s, spill_file *to, const sort_re
         !buffer_append(&s->out, r->key, r->key_size) ||
         !buffer_append(&s->out, r->payload, r->payload_size))
         return error_memory(error);
-    tansu_status status = step(s, error);
+    tansu_status status = step(s, r->key_size + r->payload_size, error);
     if (status == TANSU_OK && s->out.size >= buffer_size(s->options.memory / 8))
         status = flush(s, to, error);
     return status;
@@ -385,7 +388,8 @@ static tansu_status begin_merge(external_sort *s, const run *runs, uint32_t coun
 
 /* next_merged -- the next record of the merge. */
 static tansu_status next_merged(external_sort *s, sort_record *record, tansu_error *error) {
-    tansu_status status = step(s, error);
+    const sort_record *last = s->returned ? &s->readers[s->heap[0]].record : NULL;
+    tansu_status status = step(s, last ? last->key_size + last->payload_size : 0, error);
     if (status == TANSU_OK && s->returned) {
         status = read_record(s, &s->readers[s->heap[0]], error);
         if (status == TANSU_DONE) {

@@ -461,8 +461,9 @@ tansu_status stage_show(stage *s, const writer *w, doc_value *doc) {
 }
 
 tansu_status stage_step(stage *s) {
+    /* A large document is work for each stage that takes it. */
     uint64_t before = s->p->ev.steps;
-    s->p->ev.steps += 64;
+    s->p->ev.steps += 64 + s->out.size / 64;
     return (before ^ s->p->ev.steps) < 4096 ? TANSU_OK
                                             : deadline_check(&s->p->deadline, s->p->error);
 }
