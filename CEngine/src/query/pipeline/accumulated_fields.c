@@ -87,9 +87,9 @@ tansu_status accumulated_within(const accumulating *c, size_t used, size_t limit
     if (used <= limit || used <= STATES_LEAST)
         return TANSU_OK;
     return error_set(s->p->error, TANSU_E_TOO_LARGE, s->kind->name,
-                     "Values of one group exceed the memory of the stage, %zu bytes; raise "
+                     "Values of %s exceed the memory of the stage, %zu bytes; raise "
                      "\"$maxMemory\", or let fewer documents reach it, by $match before it",
-                     pipeline_memory(s->p));
+                     s->kind == &stage_bucket ? "all buckets" : "one group", pipeline_memory(s->p));
 }
 
 void accumulated_end(const accumulated_fields *f, uint8_t *states) {
