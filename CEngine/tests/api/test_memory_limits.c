@@ -146,13 +146,14 @@ static void calls_keep_to_their_memory(void) {
 }
 
 /* run_pipeline -- all documents of a pipeline. */
-static answer run_pipeline(tansu_db *db, const bson_t *stages) {
+static answer run_pipeline(tansu_db *db, const bson_t *stages, const char *hints) {
     answer a = {.sum = 1};
+    bson_t *h = bson_from_text(hints);
     tansu_cursor *cursor = NULL;
     tansu_document document;
     fault_memory_mark();
     a.status =
-        tansu_pipeline(db, NULL, "c", document_of(stages), TANSU_NO_DOCUMENT, &cursor, &call_error);
+        tansu_pipeline(db, NULL, "c", document_of(stages), document_of(h), &cursor, &call_error);
     while (a.status == TANSU_OK &&
            (a.status = tansu_cursor_next(cursor, &document, &call_error)) == TANSU_OK)
         add(&a, document.data, document.size);
@@ -160,6 +161,7 @@ static answer run_pipeline(tansu_db *db, const bson_t *stages) {
         a.status = TANSU_OK;
     a.peak = fault_memory_peak();
     tansu_cursor_close(cursor);
+    bson_destroy(h);
     return a;
 }
 
@@ -177,7 +179,7 @@ static void pipelines_within_one_keep_to_its_memory(void) {
         bson_destroy(stages);
         stages = outer;
     }
-    answer nested = run_pipeline(db, stages);
+    answer nested = run_pipeline(db, stages, NULL);
     CHECK_STATUS(TANSU_OK, nested.status);
     CHECK_INT(3, (int)nested.count);
     if (fault_has_memory() && !CHECK(nested.peak < 16 * 1024 * 1024))
@@ -192,7 +194,7 @@ static void pipelines_within_one_keep_to_its_memory(void) {
     }
     bson_append_document_end(&stage, &facets);
     bson_append_document_end(stages, &stage);
-    answer many = run_pipeline(db, stages);
+    answer many = run_pipeline(db, stages, NULL);
     CHECK_STATUS(TANSU_E_TOO_LARGE, many.status);
     if (fault_has_memory() && !CHECK(many.peak < (size_t)400 * 1024 * 1024))
         check_note("%zu bytes", many.peak);
@@ -215,7 +217,7 @@ static void computed_fields_keep_to_a_document(void) {
     bson_append_array_end(&doc, &list);
     REQUIRE(CHECK_OK(call_save_bson(db, NULL, "c", TANSU_SAVE, &doc), &call_error));
     bson_t *stages = bson_from_text("{'0':{'$set':{'a.b':{'$range':[0,1000]}}}}");
-    answer set = run_pipeline(db, stages), found;
+    answer set = run_pipeline(db, stages, NULL), found;
     CHECK_STATUS(TANSU_E_TOO_LARGE, set.status);
     found = find(db, NULL, "{}", "{'$fields':{'a.b':{'$range':[0,1000]}}}");
     CHECK_STATUS(TANSU_E_TOO_LARGE, found.status);
@@ -224,6 +226,40 @@ static void computed_fields_keep_to_a_document(void) {
         check_note("%zu and %zu bytes", set.peak, found.peak);
     bson_destroy(stages);
     bson_destroy(&doc);
+    call_close(db);
+}
+
+/* The accumulators of a bucket count from its first document on. */
+static void buckets_keep_to_their_memory(void) {
+    enum { BUCKETS = 20000, FIELDS = 10 };
+    tansu_db *db = call_open(NULL);
+    bson_t stages = BSON_INITIALIZER, stage, bucket, list, count;
+    char key[16];
+    fill(db, NULL, 0, BUCKETS);
+    bson_append_document_begin(&stages, "0", -1, &stage);
+    bson_append_document_begin(&stage, "$bucket", -1, &bucket);
+    bson_append_utf8(&bucket, "groupBy", -1, "$_id", -1);
+    bson_append_array_begin(&bucket, "boundaries", -1, &list);
+    for (int i = 0; i <= BUCKETS; i++) {
+        snprintf(key, sizeof key, "%d", i);
+        bson_append_int32(&list, key, -1, i);
+    }
+    bson_append_array_end(&bucket, &list);
+    bson_append_document_begin(&bucket, "output", -1, &list);
+    for (int i = 0; i < FIELDS; i++) {
+        snprintf(key, sizeof key, "f%d", i);
+        bson_append_document_begin(&list, key, -1, &count);
+        bson_append_int32(&count, "$sum", -1, 1);
+        bson_append_document_end(&list, &count);
+    }
+    bson_append_document_end(&bucket, &list);
+    bson_append_document_end(&stage, &bucket);
+    bson_append_document_end(&stages, &stage);
+    answer many = run_pipeline(db, &stages, NULL);
+    CHECK_STATUS(TANSU_OK, many.status);
+    CHECK_INT(BUCKETS, (int)many.count);
+    CHECK_STATUS(TANSU_E_TOO_LARGE, run_pipeline(db, &stages, "{'$maxMemory':1048576}").status);
+    bson_destroy(&stages);
     call_close(db);
 }
 
@@ -439,6 +475,7 @@ int main(void) {
     RUN(calls_keep_to_their_memory);
     RUN(pipelines_within_one_keep_to_its_memory);
     RUN(computed_fields_keep_to_a_document);
+    RUN(buckets_keep_to_their_memory);
     RUN(limits_are_options_and_a_hint);
     RUN(large_limits_are_not_cut_off);
     RUN(long_lists_of_record_ids_become_scans);

@@ -53,6 +53,7 @@ typedef struct bucket_state {
     accumulating c;
     uint8_t *states; /* of all buckets, that of the others last */
     bool *used;      /* buckets with documents */
+    size_t begun;    /* bytes of their states, without what these allocate */
     bool read;
     uint32_t next;
 } bucket_state;
@@ -179,14 +180,16 @@ static tansu_status add_document(stage *s, bucket_state *state, const doc_value 
     uint8_t *states = state->states + number * state->fields.size;
     if (!state->used[number]) {
         state->used[number] = true;
+        state->begun += state->fields.size;
         evaluation_document(&s->p->ev, NULL, 0);
         status = accumulated_begin(&state->c, &state->fields, states);
         evaluation_document(&s->p->ev, doc->data, doc->size);
     }
     if (status == TANSU_OK)
         status = accumulated_add(&state->c, &state->fields, states, doc);
-    return status == TANSU_OK ? accumulated_within(&state->c, state->c.used, pipeline_memory(s->p))
-                              : status;
+    return status == TANSU_OK
+               ? accumulated_within(&state->c, state->begun + state->c.used, pipeline_memory(s->p))
+               : status;
 }
 
 /* read_all -- the documents of the stage before. */
@@ -244,6 +247,7 @@ static void bucket_end(stage *s) {
     state->used = NULL;
     state->read = false;
     state->next = 0;
+    state->begun = 0;
     state->c.used = 0;
 }
 
