@@ -229,6 +229,35 @@ static void computed_fields_keep_to_a_document(void) {
     call_close(db);
 }
 
+/* A sort has no memory any more when the one behind it has taken its documents. */
+static void sorts_behind_each_other_keep_to_the_memory_of_two(void) {
+    static const char *const sorts[] = {
+        "{'$sort':{'s':%d}}",
+        "{'$setWindowFields':{'sortBy':{'s':%d},'output':{'r':{'$documentNumber':{}}}}}",
+    };
+    tansu_db *db = call_open(NULL);
+    fill(db, NULL, 0, 20000);
+    for (size_t kind = 0; kind < sizeof sorts / sizeof *sorts; kind++) {
+        answer some[2];
+        for (int many = 0; many < 2; many++) {
+            char text[2000] = "{'0':{'$set':{'x':1}}", stage[200];
+            for (int i = 1; i <= (many ? 15 : 2); i++) {
+                snprintf(stage, sizeof stage, sorts[kind], i % 2 ? 1 : -1);
+                snprintf(text + strlen(text), sizeof text - strlen(text), ",'%d':%s", i, stage);
+            }
+            strcat(text, "}");
+            bson_t *stages = bson_from_text(text);
+            some[many] = run_pipeline(db, stages, NULL);
+            CHECK_STATUS(TANSU_OK, some[many].status);
+            CHECK_INT(20000, (int)some[many].count);
+            bson_destroy(stages);
+        }
+        if (fault_has_memory() && !CHECK(some[1].peak < 2 * some[0].peak))
+            check_note("%zu bytes, %zu of two: %s", some[1].peak, some[0].peak, sorts[kind]);
+    }
+    call_close(db);
+}
+
 /* The accumulators of a bucket count from its first document on. */
 static void buckets_keep_to_their_memory(void) {
     enum { BUCKETS = 20000, FIELDS = 10 };
@@ -476,6 +505,7 @@ int main(void) {
     RUN(pipelines_within_one_keep_to_its_memory);
     RUN(computed_fields_keep_to_a_document);
     RUN(buckets_keep_to_their_memory);
+    RUN(sorts_behind_each_other_keep_to_the_memory_of_two);
     RUN(limits_are_options_and_a_hint);
     RUN(large_limits_are_not_cut_off);
     RUN(long_lists_of_record_ids_become_scans);

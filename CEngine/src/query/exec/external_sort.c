@@ -91,15 +91,22 @@ static void free_readers(external_sort *s) {
     s->returned = false;
 }
 
+/* free_entries -- frees the memory of the entries, of which none is needed. */
+static void free_entries(external_sort *s) {
+    free(s->entries);
+    s->entries = NULL;
+    s->entry_count = s->entry_capacity = s->next_entry = 0;
+    tansu_buffer_free(&s->bytes);
+}
+
 void external_sort_free(external_sort *s) {
     if (!s)
         return;
     free_readers(s);
+    free_entries(s);
     spill_close(&s->files[0]);
     spill_close(&s->files[1]);
-    free(s->entries);
     free(s->runs);
-    tansu_buffer_free(&s->bytes);
     tansu_buffer_free(&s->out);
     free(s);
 }
@@ -403,7 +410,7 @@ static tansu_status next_merged(external_sort *s, sort_record *record, tansu_err
     if (status != TANSU_OK)
         return status;
     if (s->heap_count == 0) {
-        s->returned = false;
+        free_readers(s);
         return TANSU_DONE;
     }
     *record = s->readers[s->heap[0]].record;
@@ -439,10 +446,7 @@ tansu_status external_sort_finish(external_sort *s, tansu_error *error) {
     if (s->run_count == 0)
         return sort_entries(s, error);
     tansu_status status = s->entry_count != 0 ? spill(s, error) : TANSU_OK;
-    free(s->entries);
-    s->entries = NULL;
-    s->entry_capacity = 0;
-    tansu_buffer_free(&s->bytes);
+    free_entries(s);
     uint32_t most = reader_limit(s);
     while (status == TANSU_OK && s->run_count > most)
         status = merge_pass(s, most, error);
@@ -453,8 +457,10 @@ tansu_status external_sort_finish(external_sort *s, tansu_error *error) {
 tansu_status external_sort_next(external_sort *s, sort_record *record, tansu_error *error) {
     if (s->run_count != 0)
         return next_merged(s, record, error);
-    if (s->next_entry == s->entry_count)
+    if (s->next_entry == s->entry_count) {
+        free_entries(s);
         return TANSU_DONE;
+    }
     *record = record_of(&s->entries[s->next_entry++]);
     return TANSU_OK;
 }

@@ -41,8 +41,8 @@ tansu_status external_sort_add(external_sort *s, const sort_record *record, tans
 /* external_sort_finish -- sorts what was added. Errors: as above. */
 tansu_status external_sort_finish(external_sort *s, tansu_error *error);
 
-/* external_sort_next -- the next record in order, valid until the next call. TANSU_DONE at the end.
- * Errors: as above. */
+/* external_sort_next -- the next record in order, valid until the next call. TANSU_DONE at the end,
+ * when the memory of the records is freed. Errors: as above. */
 tansu_status external_sort_next(external_sort *s, sort_record *record, tansu_error *error);
 
 /* external_sort_spilled -- bytes written to temporary files so far. */

@@ -196,8 +196,11 @@ tansu_status document_sorter_next(document_sorter *d, doc_value *doc) {
             *doc = (doc_value){r.payload, (uint32_t)r.payload_size, DOC_DOCUMENT};
         return status;
     }
-    if (d->next == d->count)
+    if (d->next == d->count) {
+        free_entries(d);
+        d->next = 0;
         return TANSU_DONE;
+    }
     const sorted_entry *e = &d->entries[d->next++];
     *doc = (doc_value){e->bytes + e->key_size, (uint32_t)e->doc_size, DOC_DOCUMENT};
     return TANSU_OK;
