@@ -669,23 +669,3 @@ tansu_status expression_test_new(expression_compiler *c, const doc_value *value,
     *result = t;
     return expression_compile(c, value, &t->expression);
 }
-
-bool expression_equality(const expression *e, uint32_t number, const char **path,
-                         doc_value *constant) {
-    *path = NULL;
-    bool all = e->op && strcmp(e->op->name, "$and") == 0;
-    if (number >= (all ? e->count : 1))
-        return false;
-    if (all)
-        e = e->args[number];
-    if (!e->op || strcmp(e->op->name, "$eq") != 0)
-        return true;
-    for (uint32_t i = 0; i < 2 && !*path; i++) {
-        const char *text = expression_field(e->args[i]);
-        bool value = text && expression_constant(e->args[1 - i], constant);
-        if (value && constant->type != DOC_ARRAY && constant->type != DOC_MISSING &&
-            constant->type != DOC_UNDEFINED && constant->type != DOC_REGEX)
-            *path = text;
-    }
-    return true;
-}

@@ -182,12 +182,13 @@ expression_context *expression_context_of(match_context *c);
 tansu_status expression_test_new(expression_compiler *c, const doc_value *value,
                                  const expression_test **result);
 
-/* expression_equality -- a condition that the expression implies, of those that the operands of an
- * $and are, or that it is itself: where it is true, a field equals a constant other than an array.
- * The text of its path, and the constant; or NULL. `number` is the number of the operand; false with
- * *path NULL when there are no more. */
-bool expression_equality(const expression *e, uint32_t number, const char **path,
-                         doc_value *constant);
+/* expression_comparison -- a condition that the expression implies, of those that the operands of an
+ * $and are, or that it is itself: where it is true, a query selects the document that compares a field
+ * with a constant, TEST_EQ as queries do, TEST_GT, GTE, LT and LTE in the order of all kinds. The text
+ * of the path, and the constant; or NULL. `number` is the number of the operand; false with *path NULL
+ * when there are no more. */
+bool expression_comparison(const expression *e, uint32_t number, enum test_op *op,
+                           const char **path, doc_value *constant);
 
 /* expression_field -- the text of the path if the expression is "$path" and nothing else; else
  * NULL. It lives as long as the expression. */

@@ -28,7 +28,8 @@ bool test_collate(const test *t, match_context *c, const doc_value *value, doc_v
 static bool compares(const test *t, match_context *c, const doc_value *value) {
     doc_value collated;
     if (value_kind_of(value->type) != t->kind)
-        return t->other_kinds;
+        return t->other_kinds &&
+               (value_kind_of(value->type) > t->kind) == (t->op == TEST_GT || t->op == TEST_GTE);
     if (!test_collate(t, c, value, &collated))
         return false;
     int order = value_compare(&collated, &t->operand);

@@ -55,12 +55,13 @@ typedef struct document_test document_test;
 /* One test of one path. Operands point into the query's own copy of the selector. */
 typedef struct test {
     enum test_op op;
-    bool negated;         /* selects the complement of the positive test */
-    bool special;         /* not one of the first eight operators, or with a collation */
-    bool on_array;        /* applies to an array as a whole, not to its elements */
-    bool other_kinds;     /* GT GTE of MinKey, LT LTE of MaxKey: selects all other kinds, too */
-    enum wild wild;       /* of the path */
-    const path *path;     /* NULL: inside a condition on a value itself */
+    bool negated;     /* selects the complement of the positive test */
+    bool special;     /* not one of the first eight operators, or with a collation */
+    bool on_array;    /* applies to an array as a whole, not to its elements */
+    bool other_kinds; /* GT GTE LT LTE: selects the kinds behind or before the operand's, too; of
+                             MinKey and MaxKey, and what $expr implies */
+    enum wild wild;   /* of the path */
+    const path *path; /* NULL: inside a condition on a value itself */
     enum value_kind kind; /* of `operand` */
     doc_value operand;    /* EQ GT GTE LT LTE; BETWEEN: the lower bound; REGEX: itself as a value,
                              which equal stored ones pass, or nothing */

@@ -102,6 +102,15 @@ tansu_status parse_eq(parser *p, node *parent, const char *name, const doc_value
     return add_compare(p, parent, TEST_EQ, name, operand);
 }
 
+tansu_status parse_order(parser *p, node *parent, enum test_op op, const doc_value *operand) {
+    test *t;
+    tansu_status status = parse_add_test(p, parent, op, "", &t);
+    if (status != TANSU_OK)
+        return status;
+    t->other_kinds = t->special = true;
+    return set_operand(p, t, operand);
+}
+
 /* read_gt -- greater, among the operand's kind. */
 static tansu_status read_gt(parser *p, node *parent, const char *name, const doc_value *operand) {
     return add_compare(p, parent, TEST_GT, name, operand);

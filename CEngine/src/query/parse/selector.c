@@ -281,10 +281,10 @@ tansu_status parse_branches(parser *p, node *parent, const char *name, const doc
     return status;
 }
 
-/* add_equality -- a test that an expression implies, {path: constant}, for the planner. Paths that
- * mean something else in a query have none. */
-static tansu_status add_equality(parser *p, node *parent, const char *path,
-                                 const doc_value *constant) {
+/* add_comparison -- a test that an expression implies, of a path and a constant, for the planner.
+ * Paths that mean something else in a query have none. */
+static tansu_status add_comparison(parser *p, node *parent, enum test_op op, const char *path,
+                                   const doc_value *constant) {
     const doc_iter field = {.key = path, .key_size = (uint32_t)strlen(path)};
     path_text before = p->path;
     bool number = path[0] >= '0' && path[0] <= '9';
@@ -294,7 +294,8 @@ static tansu_status add_equality(parser *p, node *parent, const char *path,
         return TANSU_OK;
     if (!path_push(p, &field))
         return error_memory(p->error);
-    tansu_status status = parse_eq(p, parent, "", constant);
+    tansu_status status =
+        op == TEST_EQ ? parse_eq(p, parent, "", constant) : parse_order(p, parent, op, constant);
     path_pop(p, before);
     return status;
 }
@@ -310,11 +311,12 @@ static tansu_status add_document_test(parser *p, node *parent, const char *name,
     return status;
 }
 
-/* read_expression -- $expr, and the equalities that it implies. */
+/* read_expression -- $expr, and the comparisons that it implies. */
 static tansu_status read_expression(parser *p, node *parent, const doc_value *operand) {
     query *q = p->q;
     expression_compiler c;
     const expression_test *compiled = NULL;
+    enum test_op op;
     const char *path;
     doc_value constant;
     node *all;
@@ -339,9 +341,10 @@ static tansu_status read_expression(parser *p, node *parent, const doc_value *op
     if (status != TANSU_OK)
         return status;
     t->document = &compiled->test;
-    for (uint32_t i = 0;
-         status == TANSU_OK && expression_equality(compiled->expression, i, &path, &constant); i++)
-        status = path ? add_equality(p, all, path, &constant) : TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK &&
+                         expression_comparison(compiled->expression, i, &op, &path, &constant);
+         i++)
+        status = path ? add_comparison(p, all, op, path, &constant) : TANSU_OK;
     return status;
 }
 

@@ -82,6 +82,10 @@ tansu_status parse_operator(parser *p, node *parent, const char *name, const doc
 /* parse_eq -- equality with a value. */
 tansu_status parse_eq(parser *p, node *parent, const char *name, const doc_value *operand);
 
+/* parse_order -- TEST_GT, GTE, LT or LTE with a value, in the order of all kinds, as expressions
+ * compare. */
+tansu_status parse_order(parser *p, node *parent, enum test_op op, const doc_value *operand);
+
 /* parse_regex_value -- a BSON regex as an operand. */
 tansu_status parse_regex_value(parser *p, node *parent, const char *name, const doc_value *operand);
 

@@ -78,28 +78,19 @@ static bool set_point(bounds_memory *memory, interval *i, const doc_value *value
     return i->high != NULL;
 }
 
-/* of_other_kinds -- everything above MinKey or below MaxKey; with $gte and $lte, these as well. A
- * path through an empty array has no value at all. */
+/* of_other_kinds -- everything behind the operand or before it, or with $gte and $lte from it or up
+ * to it. A path through an empty array has no value at all. */
 static bool of_other_kinds(bounds_memory *memory, const test *t, interval_list *list) {
-    uint8_t *tags = arena_alloc(memory->arena, 2);
-    if (!tags)
-        return false;
-    bool itself = t->op == TEST_GTE || t->op == TEST_LTE;
-    tags[0] = (uint8_t)KIND_MIN_KEY;
-    tags[1] = (uint8_t)KIND_MAX_KEY;
+    static const uint8_t first = KIND_MIN_KEY;
     interval *i = &list->items[0];
-    *i = (interval){.low = tags, .low_size = 1};
+    *i = (interval){.low = &first, .low_size = 1};
     list->count = 1;
-    if (t->kind == KIND_MIN_KEY) {
-        tags[0] += !itself;
-        i->lower = (bound){itself ? "$gte" : "$gt", &t->operand};
-        return true;
+    if (t->op == TEST_GT || t->op == TEST_GTE) {
+        i->lower = (bound){t->op == TEST_GTE ? "$gte" : "$gt", &t->operand};
+        return set_low(memory, i, &t->operand, t->op == TEST_GT);
     }
-    tags[1] += itself;
-    i->high = tags + 1;
-    i->high_size = 1;
-    i->upper = (bound){itself ? "$lte" : "$lt", &t->operand};
-    return true;
+    i->upper = (bound){t->op == TEST_LTE ? "$lte" : "$lt", &t->operand};
+    return set_high(memory, i, &t->operand, t->op == TEST_LTE);
 }
 
 /* of_compare -- a range within the operand's kind (rule 7). NaN is in no range of numbers. */
