@@ -168,7 +168,6 @@ static tansu_status compile_stages(pipeline *p, const doc_value *stages) {
         tansu_status status = compile_stage(p, s, &iter.value);
         if (status != TANSU_OK)
             return status;
-        s->source = p->count != 0 ? s - 1 : NULL;
         if (p->count + 1 < count && (s->kind->place & 3) == STAGE_LAST) {
             status = stage_error(s, NULL, "Must be the last stage");
             prefix_error(s);
@@ -180,11 +179,10 @@ static tansu_status compile_stages(pipeline *p, const doc_value *stages) {
     if (count == 0 || (first->kind->place & 3) != STAGE_FIRST) {
         stage *source = &p->stages[p->count];
         *source = (stage){.kind = &stage_source, .p = p};
-        first->source = count != 0 ? source : NULL;
         tansu_status status = source->kind->compile(source, NULL);
-        return status == TANSU_OK ? pipeline_optimise(p) : status;
+        return status == TANSU_OK ? pipeline_optimise(p, source) : status;
     }
-    return TANSU_OK;
+    return pipeline_optimise(p, NULL);
 }
 
 /* read_collation -- the hint $collation, which an empty query reads. */
@@ -337,12 +335,6 @@ void pipeline_free(pipeline *p) {
 
 /* ---- Running ---- */
 
-/* last_stage -- the one whose documents are the result. */
-static stage *last_stage(pipeline *p) {
-    uint32_t last = p->count != 0 ? p->count - 1 : 0;
-    return &p->stages[p->stages[last].taken ? p->count : last];
-}
-
 /* begin -- begins all stages. */
 static tansu_status begin(pipeline *p) {
     p->begun = true;
@@ -425,7 +417,7 @@ tansu_status pipeline_next(pipeline *p, tansu_document *document, tansu_error *e
 }
 
 tansu_status pipeline_next_inner(pipeline *p, doc_value *doc) {
-    return stage_ask(last_stage(p), doc);
+    return stage_ask(p->last, doc);
 }
 
 void pipeline_end_timeout(pipeline *p) {

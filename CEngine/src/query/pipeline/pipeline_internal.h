@@ -4,7 +4,7 @@
  *
  *   pipeline.c         a list of stages to a pipeline; running it
  *   explain.c          how a run went
- *   optimise.c         what the query of the source does instead of stages
+ *   optimise.c         the order in which stages run, and what the query of the source does instead
  *   stage_source.c     the collection that the first stage reads, and $documents
  *   stage_*.c          the stages
  *   document_list.c    documents that a stage keeps
@@ -53,7 +53,8 @@ typedef struct stage_kind {
 struct stage {
     const stage_kind *kind;
     pipeline *p;
-    stage *source;  /* the stage before; NULL: none */
+    stage *source;  /* the stage that runs before it; NULL: none */
+    stage *next;    /* the stage that runs after it; NULL: none */
     doc_value spec; /* what stands after its name */
     bool taken;     /* the query of the source does what it does */
     void *state;
@@ -95,6 +96,7 @@ struct pipeline {
     const tansu_buffer *selector; /* of a part: what it selects of its collection; NULL: all */
     stage *stages;
     uint32_t count;
+    stage *last;  /* whose documents are the result */
     bool empty;   /* it has no documents: its $limit is within its $skip */
     bool explain; /* $explain: the only document says how it ran */
     tansu_buffer explained;
@@ -141,9 +143,10 @@ static inline void write_path(writer *w, const char *key, size_t key_size, const
  * with the error set when it is exhausted. */
 void *stage_alloc(stage *s, size_t size);
 
-/* pipeline_optimise -- gives work of the first stages to the query that reads the collection, and
- * removes them. Errors: MEMORY. */
-tansu_status pipeline_optimise(pipeline *p);
+/* pipeline_optimise -- links the stages in an order in which they give the same documents sooner, and
+ * gives work of the first ones to the query of the source; NULL: the first stage makes the documents.
+ * Errors: MEMORY. */
+tansu_status pipeline_optimise(pipeline *p, stage *source);
 
 /* source_push_* -- the query of the source also selects, or orders, or cuts its results. Errors:
  * MEMORY. */

@@ -110,10 +110,8 @@ const stage_kind stage_skip = {
     .name = "$skip", .compile = skip_compile, .begin = window_begin, .next = skip_next};
 
 uint64_t stages_wanted(const stage *s) {
-    const pipeline *p = s->p;
     uint64_t skipped = 0;
-    for (const stage *next = s + 1; next < p->stages + p->count && next->source == next - 1;
-         next++) {
+    for (const stage *next = s->next; next; next = next->next) {
         const window_state *window = next->state;
         if (next->kind == &stage_limit)
             return window->given > UINT64_MAX - skipped ? UINT64_MAX : window->given + skipped;
