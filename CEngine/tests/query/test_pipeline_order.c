@@ -264,6 +264,9 @@ static void comparisons_select_the_same_by_index(void) {
             check_note("%s", indexed.bytes);
         tansu_free(expected);
     }
+    must_run(db, "{'op': 'find', 'collection': 'c', 'query': {'$expr': {'$eq': ['$a', {'$literal': "
+                 "{'$gt': 1}}]}}}");
+    CHECK_TEXT("{\"ok\": true, \"documents\": []}", answer);
     call_close(db);
     folder_end(folder);
 }

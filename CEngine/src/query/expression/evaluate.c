@@ -52,7 +52,7 @@ void evaluation_free(evaluation *ev) {
     tansu_buffer_free(&ev->collated[1]);
 }
 
-void evaluation_document(evaluation *ev, const uint8_t *doc, size_t size) {
+void evaluation_clear(evaluation *ev) {
     /* One chunk is kept for the next document, unless it is large. */
     arena *a = &ev->memory;
     if (!a->chunks) {
@@ -67,9 +67,6 @@ void evaluation_document(evaluation *ev, const uint8_t *doc, size_t size) {
     /* Those of an evaluation that failed. */
     while (ev->open_buffers)
         give_back(ev, ev->open_buffers);
-    ev->cursor.array = NULL;
-    doc_value value = {doc, (uint32_t)size, doc ? DOC_DOCUMENT : DOC_MISSING};
-    ev->variables[VARIABLE_ROOT] = ev->variables[VARIABLE_CURRENT] = value;
 }
 
 tansu_status expression_evaluate(evaluation *ev, const expression *e, doc_value *result) {

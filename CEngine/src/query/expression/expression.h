@@ -80,9 +80,17 @@ void evaluation_init(evaluation *ev, const collation *collation, const deadline 
 /* evaluation_free -- frees its memory. */
 void evaluation_free(evaluation *ev);
 
-/* evaluation_document -- frees the values of the document before, and sets the document: ROOT and
- * CURRENT. */
-void evaluation_document(evaluation *ev, const uint8_t *doc, size_t size);
+/* evaluation_clear -- frees the values of the document before. */
+void evaluation_clear(evaluation *ev);
+
+/* evaluation_document -- the same, and sets the document: ROOT and CURRENT. */
+static inline void evaluation_document(evaluation *ev, const uint8_t *doc, size_t size) {
+    if (ev->memory.used != 0 || ev->memory.full || ev->open_buffers)
+        evaluation_clear(ev);
+    ev->cursor.array = NULL;
+    const doc_value value = {doc, (uint32_t)size, doc ? DOC_DOCUMENT : DOC_MISSING};
+    ev->variables[VARIABLE_ROOT] = ev->variables[VARIABLE_CURRENT] = value;
+}
 
 /* expression_evaluate -- the value for the document; DOC_MISSING if there is none. It lives until
  * evaluation_document(). Errors: INVALID_QUERY (context: the operator), TOO_LARGE, MEMORY, TIMEOUT,

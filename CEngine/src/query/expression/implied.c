@@ -38,9 +38,13 @@ static bool reaches_arrays(enum test_op op, const doc_value *constant) {
 
 /* implies -- whether a query can compare a field with a constant so that it selects all of which the
  * expression is true. Expressions tell missing from null. An array of the values behind arrays, which
- * a path of several names yields, is in no index. */
+ * a path of several names yields, is in no index; and a query takes a document that begins
+ * with $ for a condition. */
 static bool implies(enum test_op op, const char *path, const doc_value *constant) {
-    if (constant->type == DOC_ARRAY || constant->type == DOC_MISSING ||
+    doc_iter iter;
+    bool is_condition = constant->type == DOC_DOCUMENT && doc_iter_value(&iter, constant) &&
+                        doc_iter_next(&iter) && iter.key[0] == '$';
+    if (is_condition || constant->type == DOC_ARRAY || constant->type == DOC_MISSING ||
         constant->type == DOC_UNDEFINED || constant->type == DOC_REGEX)
         return false;
     return op == TEST_EQ || (!(op == TEST_LT && constant->type == DOC_NULL) &&

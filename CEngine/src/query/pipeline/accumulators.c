@@ -82,27 +82,36 @@ static const accumulation_kind accumulate_count = {.name = "$count",
 
 /* ---- $min, $max, $first and $last ---- */
 
-/* A value that owns its bytes. */
+/* A value that owns its bytes; most fit into the state. */
 typedef struct kept_state {
-    uint8_t *data;
-    uint32_t capacity;
+    union {
+        uint8_t bytes[16];
+        uint8_t *memory;
+    } in;
+    uint32_t capacity; /* of the memory; 0: the bytes are used */
     uint32_t size;
     uint8_t type;
     bool set;
 } kept_state;
 
+/* kept -- the value. */
+static doc_value kept(const kept_state *k) {
+    return (doc_value){k->capacity == 0 ? k->in.bytes : k->in.memory, k->size, k->type};
+}
+
 /* keep -- copies a value. */
 static tansu_status keep(accumulating *c, kept_state *k, const doc_value *value) {
-    if (value->size > k->capacity) {
-        uint8_t *data = realloc(k->data, value->size);
-        if (!data)
+    uint32_t room = k->capacity == 0 ? sizeof k->in.bytes : k->capacity;
+    if (value->size > room) {
+        uint8_t *memory = realloc(k->capacity == 0 ? NULL : k->in.memory, value->size);
+        if (!memory)
             return error_memory(c->s->p->error);
         c->used += value->size - k->capacity;
-        k->data = data;
+        k->in.memory = memory;
         k->capacity = value->size;
     }
     if (value->size != 0)
-        memcpy(k->data, value->data, value->size);
+        memcpy(k->capacity == 0 ? k->in.bytes : k->in.memory, value->data, value->size);
     k->size = value->size;
     k->type = value->type;
     k->set = true;
@@ -122,7 +131,7 @@ static tansu_status extreme_add(accumulating *c, const accumulation *a, void *st
     if (is_nothing(&input->value))
         return TANSU_OK;
     if (k->set) {
-        const doc_value before = {k->data, k->size, k->type};
+        const doc_value before = kept(k);
         if (!expression_compare(&c->s->p->ev, &input->value, &before, &order))
             return error_memory(c->s->p->error);
         if (order * a->kind->variant <= 0)
@@ -149,12 +158,14 @@ static tansu_status kept_result(accumulating *c, const accumulation *a, void *st
     const kept_state *k = state;
     (void)c;
     (void)a;
-    *result = (doc_value){k->data, k->size, k->type};
+    *result = kept(k);
     return TANSU_OK;
 }
 
 static void kept_free(void *state) {
-    free(((kept_state *)state)->data);
+    kept_state *k = state;
+    if (k->capacity != 0)
+        free(k->in.memory);
 }
 
 #define KEPT(text, function, sense)                                                           \

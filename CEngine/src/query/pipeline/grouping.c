@@ -5,6 +5,7 @@
 
 #include "query/pipeline/value_hash.h"
 #include "util/array.h"
+#include "util/huge_pages.h"
 
 #include <string.h>
 
@@ -185,6 +186,7 @@ static tansu_status grow_table(stage *s, grouping *g) {
     group_slot *slots = count > UINT32_MAX / 4 ? NULL : calloc(count, sizeof *slots);
     if (!slots)
         return error_memory(s->p->error);
+    memory_advise_huge(slots, count * sizeof *slots);
     for (uint32_t j = 0; j < g->slot_count; j++) {
         uint32_t i = (uint32_t)g->slots[j].hash;
         if (!g->slots[j].group)
