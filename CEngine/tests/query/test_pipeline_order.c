@@ -147,7 +147,7 @@ static void put_projection(text *t, random_source *r) {
 /* put_stage -- any stage. */
 static void put_stage(text *t, random_source *r) {
     const char *field = fields[random_below(r, FIELDS)];
-    switch (random_below(r, 16)) {
+    switch (random_below(r, 18)) {
     case 0:
         put(t, "{'$project': ");
         put_projection(t, r);
@@ -158,7 +158,7 @@ static void put_stage(text *t, random_source *r) {
         /* Not by e, which has empty arrays. */
         put(t, "{'$sort': {'%s': %d}}", fields[random_below(r, 5)], random_chance(r, 50) ? 1 : -1);
         break;
-    case 3: put(t, "{'$sort': {'b': -1, '_id': 1}}"); break;
+    case 3: put(t, "{'$sort': {'b': -1, 'q': 1}}"); break;
     case 4: put(t, "{'$skip': %d}", (int)random_below(r, 9)); break;
     case 5: put(t, "{'$limit': %d}", 1 + (int)random_below(r, 40)); break;
     case 6: put(t, "{'$unwind': '$e'}"); break;
@@ -172,7 +172,15 @@ static void put_stage(text *t, random_source *r) {
         put_expression(t, r);
         put(t, "}}");
         break;
-    case 10: put(t, "{'$group': {'_id': '$b', 'x': {'$sum': 1}, 'a': {'$first': '$a'}}}"); break;
+    case 10: put(t, "{'$group': {'_id': '$b', 'x': {'$first': '$$ROOT'}}}"); break;
+    case 11:
+        put(t,
+            "{'$setWindowFields': {'partitionBy': {'$type': '$b'}, 'sortBy': {'_id': %d}, "
+            "'output': {'x': "
+            "{'$first': '$%s', 'window': {'documents': [-1, 1]}}}}}",
+            random_chance(r, 50) ? 1 : -1, field);
+        break;
+    case 12: put(t, "{'$group': {'_id': '$b', 'x': {'$sum': 1}, 'a': {'$first': '$a'}}}"); break;
     default:
         put(t, "{'$match': {");
         if (random_chance(r, 50)) {

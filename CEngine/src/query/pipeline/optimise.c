@@ -11,7 +11,7 @@
  *
  * A stage keeps its place in p->stages, by which errors and explain name it.
  */
-#include "query/pipeline/pipeline_internal.h"
+#include "query/pipeline/needed_fields.h"
 
 #include "bson/number.h"
 
@@ -280,6 +280,10 @@ tansu_status pipeline_optimise(pipeline *p, stage *source) {
         if (p->last)
             p->last->next = order[i];
         p->last = order[i];
+    }
+    for (uint32_t i = taken; status == TANSU_OK && i < p->count; i++) {
+        if (order[i]->kind == &stage_sort_kind || order[i]->kind == &stage_set_window_fields)
+            status = needed_fields_find(order[i]);
     }
     return status;
 }

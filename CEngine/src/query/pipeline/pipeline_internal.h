@@ -5,6 +5,7 @@
  *   pipeline.c         a list of stages to a pipeline; running it
  *   explain.c          how a run went
  *   optimise.c         the order in which stages run, and what the query of the source does instead
+ *   needed_fields.c    the fields that stages which keep documents keep of them
  *   stage_source.c     the collection that the first stage reads, and $documents
  *   stage_*.c          the stages
  *   document_list.c    documents that a stage keeps
@@ -25,6 +26,7 @@
 #include "util/error.h"
 
 typedef struct stage stage;
+typedef struct needed_fields needed_fields;
 
 /* Where a stage may stand. */
 enum stage_place {
@@ -53,10 +55,11 @@ typedef struct stage_kind {
 struct stage {
     const stage_kind *kind;
     pipeline *p;
-    stage *source;  /* the stage that runs before it; NULL: none */
-    stage *next;    /* the stage that runs after it; NULL: none */
-    doc_value spec; /* what stands after its name */
-    bool taken;     /* the query of the source does what it does */
+    stage *source;               /* the stage that runs before it; NULL: none */
+    stage *next;                 /* the stage that runs after it; NULL: none */
+    doc_value spec;              /* what stands after its name */
+    bool taken;                  /* the query of the source does what it does */
+    const needed_fields *needed; /* of the documents that it keeps (needed_fields.h); NULL: all */
     void *state;
     tansu_buffer out; /* for the document that it shows */
     uint64_t returned;

@@ -2,6 +2,7 @@
  * query/pipeline/stage_sort.c -- $sort and $sample.
  */
 #include "query/pipeline/document_sorter.h"
+#include "query/pipeline/needed_fields.h"
 #include "query/pipeline/sort_pattern.h"
 
 #include "bson/number.h"
@@ -40,6 +41,9 @@ static tansu_status read_all(stage *s, sort_state *state) {
         state->key.size = 0;
         status = state->pattern ? sort_pattern_key(s, state->pattern, &doc, &state->key)
                                 : random_key(s, &state->key);
+        /* Of few that are kept, most are dropped at once. */
+        if (status == TANSU_OK && keep == UINT64_MAX)
+            status = needed_fields_take(s, &doc);
         if (status == TANSU_OK)
             status = document_sorter_add(state->sorter, &state->key, &doc);
     }

@@ -6,6 +6,8 @@
  */
 #include "query/pipeline/window_input.h"
 
+#include "query/pipeline/needed_fields.h"
+
 /* put_key -- replaces the key by that of a document. */
 static tansu_status put_key(window_input *in, const doc_value *doc) {
     stage *s = in->s;
@@ -45,6 +47,8 @@ static tansu_status read_all(window_input *in, size_t memory) {
         return error_memory(s->p->error);
     while ((status = stage_next(s, &doc)) == TANSU_OK) {
         status = put_key(in, &doc);
+        if (status == TANSU_OK)
+            status = needed_fields_take(s, &doc);
         if (status != TANSU_OK)
             return status;
         r.key = in->key.data;
