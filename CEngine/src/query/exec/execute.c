@@ -109,9 +109,11 @@ tansu_status run_begin(const query *q, const read_context *rctx, const collectio
         if (status != TANSU_OK)
             return status;
     }
-    if (!run->plan->exact && run->plan->cost > TRAIL_COST)
-        run->match.trail =
-            arena_alloc(&run->memory, sizeof *run->match.trail); /* or does without */
+    if (!run->plan->exact && run->plan->cost > TRAIL_COST) {
+        /* Or does without. */
+        run->match.trail = arena_alloc(&run->memory, sizeof *run->match.trail);
+        run->match.layout = arena_alloc(&run->memory, sizeof *run->match.layout);
+    }
     if (run->plan->kind == PLAN_SCAN)
         table_scan_init(&run->scan, &run->rctx, collection);
     run->rids.keep_entries = run->plan->covered != NULL;

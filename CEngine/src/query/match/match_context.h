@@ -5,6 +5,7 @@
 #ifndef TANSU_QUERY_MATCH_MATCH_CONTEXT_H
 #define TANSU_QUERY_MATCH_MATCH_CONTEXT_H
 
+#include "bson/layout.h"
 #include "bson/trail.h"
 #include "query/util/deadline.h"
 #include "util/buffer.h"
@@ -25,6 +26,7 @@ typedef struct match_context {
     /* Zeroed memory of a caller that asks about many documents, all with one matcher; or NULL. Its
      * owner is the first conjunction that looks for one path in them. */
     trail *trail;
+    layout *layout;   /* likewise, of the first that looks for several */
     void *evaluation; /* of document tests; owned, if there is a function that frees it */
     void (*evaluation_free)(void *evaluation);
     tansu_buffer error_context; /* path and operator, with a NUL; or empty */

@@ -20,6 +20,7 @@
 typedef struct match_test {
     merged_test is;
     struct match_test *next;
+    struct match_test *next_of_path;
 } match_test;
 
 /* All tests whose paths begin with the same key. */
@@ -31,6 +32,13 @@ typedef struct match_field {
     match_test *last;
 } match_field;
 
+/* Tests by their paths. */
+typedef struct path_tests {
+    uint32_t count;
+    const path *paths[LAYOUT_PATHS];
+    match_test *tests[LAYOUT_PATHS];
+} path_tests;
+
 struct matcher {
     bool negated;
     match_test *wild; /* tests of wildcard paths */
@@ -39,6 +47,7 @@ struct matcher {
     uint32_t required;   /* with more than MAX_PENDING fields: those that a document must have */
     match_field *fields; /* with more than MAX_PENDING: sorted by part_order() */
     const path *path;    /* that all tests are of, of a conjunction with one field; or NULL */
+    path_tests *by_path; /* of the root, if its tests are of several paths, but of few; or NULL */
     matcher *children;
     matcher *next;
 };
@@ -469,12 +478,54 @@ static bool one_passes(const matcher *m, match_context *c, const uint8_t *doc, s
                : field->passes_missing;
 }
 
+/* follows_layout -- whether the conjunction is the one that the context's layout is for. */
+static inline bool follows_layout(const matcher *m, match_context *c) {
+    if (!m->by_path || !c || !c->layout)
+        return false;
+    if (!c->layout->owner)
+        layout_begin(c->layout, m);
+    return c->layout->owner == m;
+}
+
+/* known_pass -- evaluates tests where the layout has their values, in the order of the document:
+ * 1 when all hold, 0 when one does not, -1 when some are left. */
+static int known_pass(const matcher *m, match_context *c, const uint8_t *doc, size_t size) {
+    const path_tests *by_path = m->by_path;
+    uint32_t left = by_path->count;
+    layout_walk walk;
+    doc_value value;
+    int number;
+    if (!layout_walk_begin(&walk, c->layout, doc, size))
+        return -1;
+    while (left != 0 && (number = layout_walk_next(&walk, &value)) >= 0) {
+        for (const match_test *test = by_path->tests[number]; test; test = test->next_of_path) {
+            const struct test *t = test->is.test;
+            if (!match_step(c, 1))
+                return 0;
+            bool passes =
+                value.type == DOC_ARRAY ? holds_at(t, c, &value) : value_passes(t, c, &value);
+            if (passes == test->is.inverted)
+                return 0;
+        }
+        left--;
+    }
+    if (left == 0) {
+        backoff_succeeded(&c->layout->learning);
+        return 1;
+    }
+    layout_learn(c->layout, by_path->paths, by_path->count, doc, size);
+    return -1;
+}
+
 /* fields_pass -- evaluates all fields of a conjunction in one pass over the document. */
 static bool fields_pass(const matcher *m, match_context *c, const uint8_t *doc, size_t size) {
     if (m->field_count > MAX_PENDING)
         return many_pass(m, c, doc, size);
     if (!match_read(c, size))
         return false;
+    int known = follows_layout(m, c) ? known_pass(m, c, doc, size) : -1;
+    if (known >= 0)
+        return known == 1;
     if (m->field_count == 1)
         return one_passes(m, c, doc, size);
     uint64_t pending = UINT64_MAX >> (64 - m->field_count);
@@ -652,7 +703,30 @@ static bool compile(arena *memory, matcher *m, const node *n, bool negate) {
     return add_tests(memory, m, n, invert, tests);
 }
 
+/* list_paths -- lists the tests of a conjunction by their paths, if these are several, but few. */
+static bool list_paths(arena *memory, matcher *m) {
+    path_tests by_path = {.count = 0};
+    for (uint32_t i = 0; i < m->field_count; i++) {
+        for (match_test *test = m->fields[i].tests; test; test = test->next) {
+            const path *path = test->is.test->path;
+            uint32_t at = 0;
+            while (at < by_path.count && !path_equal(by_path.paths[at], path))
+                at++;
+            if (at == LAYOUT_PATHS || test->is.all || path->count > LAYOUT_DEPTH)
+                return true;
+            by_path.paths[at] = path;
+            by_path.count += at == by_path.count;
+            test->next_of_path = by_path.tests[at];
+            by_path.tests[at] = test;
+        }
+    }
+    if (by_path.count < 2)
+        return true;
+    m->by_path = arena_copy(memory, &by_path, sizeof by_path);
+    return m->by_path != NULL;
+}
+
 matcher *matcher_compile(arena *memory, const node *root) {
     matcher *m = arena_alloc(memory, sizeof *m);
-    return m && compile(memory, m, root, false) ? m : NULL;
+    return m && compile(memory, m, root, false) && list_paths(memory, m) ? m : NULL;
 }
