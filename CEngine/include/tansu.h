@@ -360,7 +360,7 @@ typedef struct tansu_platform {
  */
 TANSU_API tansu_status tansu_platform_set(const tansu_platform *platform, tansu_error *error);
 
-/* ---- Logging of slow operations ------------------------------------------------------------- */
+/* ---- Logging of slow operations and warnings ------------------------------------------------ */
 
 /* The operation that an event is about. */
 typedef enum tansu_log_kind {
@@ -376,7 +376,8 @@ typedef enum tansu_log_kind {
     TANSU_LOG_INDEX_CREATE = 10,
     TANSU_LOG_COMMIT = 11, /* of a transaction */
     TANSU_LOG_FIND_AND_MODIFY = 12,
-    TANSU_LOG_BEGIN = 13 /* of a write transaction, which waits for the write lock */
+    TANSU_LOG_BEGIN = 13,     /* of a write transaction, which waits for the write lock */
+    TANSU_LOG_VALIDATION = 14 /* a warning: see tansu_log */
 } tansu_log_kind;
 
 /* An operation that has ended. What it points at is valid during the call of the function only. */
@@ -397,6 +398,12 @@ typedef struct tansu_log_event {
  * options.log_all. It is called on the thread that made the call, after the operation, with no lock
  * of the database held except the write lock of the caller's own transaction. It may be called by
  * several threads at the same time, and must not close the database.
+ *
+ * Whatever these options are, it also receives TANSU_LOG_VALIDATION for a document that was saved
+ * though it violates the validator of its collection, whose validationLevel is "warn": the status is
+ * INVALID_DOCUMENT, `query` is {"_id": id}, and `hints` is {"path": text, "rule": text, "message":
+ * text}. It comes when the call that saved the document has succeeded, in a transaction before its
+ * commit, and for the first 100 documents of a call; tansu_stats() counts all.
  */
 typedef void (*tansu_log)(void *context, const tansu_log_event *event);
 
@@ -779,14 +786,26 @@ TANSU_API tansu_status tansu_savepoint_roll_back(tansu_txn *txn, tansu_error *er
  *   what is saved with TANSU_COPY or by the load of a dump that creates the collection, dropping
  *   it, and what the tracking of another collection puts into it. The option does not follow the
  *   collection that it names when that is renamed.
- * - validator: a schema (tansu_schema_new()); false, null or {} for none. Whatever saves a document
- *   (a save, an update, an import, a delete rule, a replica) fails with INVALID_DOCUMENT when it
- *   violates the schema, and changes nothing; the context is the path and the rule, such as
- *   "pet.age: minimum". When it is set, all documents that are there have to satisfy it.
+ * - validator: what every document satisfies, a schema (tansu_schema_new()) or a query; false, null or
+ *   {} for none. A document with a key "$and", "$expr" or the like, or with a value such as
+ *   {"$gte": 0}, is a query; one whose keys are all keywords of schemas is a schema; one without
+ *   keywords is a query. What is left, such as {"title": "x"}, is written {"$jsonSchema": schema} or
+ *   {"$and": [query]}. A query cannot have $do, subqueries or $rand. Whatever saves a document (a
+ *   save, an update, an import, a delete rule, a replica) fails with INVALID_DOCUMENT when it violates
+ *   the validator, and changes nothing; the context is the path and the rule or the operator, such
+ *   as "pet.age: minimum", or an operator alone, such as "$expr".
+ * - validationLevel: text. "strict" (the default): as above. "moderate": the same, but a document
+ *   that violates the validator may be replaced by one that does, too. "warn": such documents are
+ *   saved, and reported (tansu_log). "off": nothing is checked. It stays when the validator changes.
+ * - validationAction: "error" or "warn", as MongoDB has it: "warn" makes the level "warn" unless it
+ *   is "off"; "error" makes a level that is not given "strict".
+ *
+ * When the validator or the level changes, and the level is "strict" then, all documents that are
+ * there have to satisfy the validator.
  *
  * All but `local` are also changed when the collection exists.
  * Errors: INVALID_NAME, INVALID_QUERY (an option that is unknown or given twice, an invalid
- * reference or schema), INVALID_DOCUMENT (a document violates the validator), EXISTS (with another
+ * reference or validator), INVALID_DOCUMENT (a document violates the validator), EXISTS (with another
  * value of "local"), UNSUPPORTED (the library was built without LZ4), INVALID_STATE (an option of an
  * existing collection is changed in a savepoint), and a commit's.
  */

@@ -2,7 +2,6 @@
  * api/api_collection.c -- creating, dropping, renaming and describing collections.
  */
 #include "api/handles.h"
-#include "bson/json/json.h"
 #include "bson/writer.h"
 #include "rules/rules.h"
 #include "store/collection.h"
@@ -20,7 +19,8 @@ typedef struct collection_options_read {
     bool compares_local; /* an existing collection must have the same */
     bool compresses;     /* `codec` was given */
     enum codec codec;
-    bool sets[OPTION_COUNT]; /* which others were given */
+    enum { NO_ACTION, ACTION_ERROR, ACTION_WARN } action; /* of a violated validator */
+    bool sets[OPTION_COUNT];                              /* which others were given */
     void *options[OPTION_COUNT];
 } collection_options_read;
 
@@ -28,6 +28,37 @@ typedef struct collection_options_read {
 static void free_option(collection_options_read *o, int number) {
     collection_options[number].free(NULL, o->options[number]);
     o->options[number] = NULL;
+}
+
+/* read_action -- MongoDB's "validationAction". */
+static tansu_status read_action(collection_options_read *o, const doc_iter *iter,
+                                tansu_error *error) {
+    size_t length;
+    const char *name = iter->value.type == DOC_STRING ? doc_string(&iter->value, &length) : "";
+    o->action = strcmp(name, "error") == 0  ? ACTION_ERROR
+                : strcmp(name, "warn") == 0 ? ACTION_WARN
+                                            : NO_ACTION;
+    return o->action != NO_ACTION
+               ? TANSU_OK
+               : error_set(error, TANSU_E_INVALID_QUERY, iter->key,
+                           "The option \"validationAction\" must be \"error\" or \"warn\"");
+}
+
+/* apply_action -- makes the action a level. */
+static tansu_status apply_action(collection_options_read *o, tansu_error *error) {
+    bool given = o->sets[OPTION_VALIDATION];
+    validation_level level = validation_level_of(o->options[OPTION_VALIDATION]);
+    if (o->action == NO_ACTION || (given && level == VALIDATION_OFF))
+        return TANSU_OK;
+    o->sets[OPTION_VALIDATION] = true;
+    if (o->action == ACTION_ERROR)
+        return level != VALIDATION_WARN
+                   ? TANSU_OK
+                   : error_set(error, TANSU_E_INVALID_QUERY, "validationAction",
+                               "The options \"validationLevel\": \"warn\" and "
+                               "\"validationAction\": \"error\" contradict each other");
+    free_option(o, OPTION_VALIDATION);
+    return validation_new(VALIDATION_WARN, &o->options[OPTION_VALIDATION], error);
 }
 
 /* read_option -- one of them. */
@@ -47,12 +78,14 @@ static tansu_status read_option(collection_options_read *o, const doc_iter *iter
         o->sets[i] = true;
         return collection_options[i].parse(&iter->value, &o->options[i], error);
     }
+    if (strcmp(iter->key, "validationAction") == 0)
+        return read_action(o, iter, error);
     if (strcmp(iter->key, "compression") != 0)
-        return error_set(
-            error, TANSU_E_INVALID_QUERY, iter->key,
-            "\"%s\" is not a collection option; there are \"local\", "
-            "\"compression\", \"references\", \"timestamps\", \"changeTracking\" and \"validator\"",
-            iter->key);
+        return error_set(error, TANSU_E_INVALID_QUERY, iter->key,
+                         "\"%s\" is not a collection option; there are \"local\", "
+                         "\"compression\", \"references\", \"timestamps\", \"changeTracking\", "
+                         "\"validator\", \"validationLevel\" and \"validationAction\"",
+                         iter->key);
     o->compresses = true;
     return iter->value.type == DOC_STRING &&
                    codec_of_name(doc_string(&iter->value, &length), &o->codec)
@@ -85,6 +118,8 @@ static tansu_status read_options(tansu_document options, collection_options_read
         if (status == TANSU_OK)
             status = read_option(o, &iter, error);
     }
+    if (status == TANSU_OK)
+        status = apply_action(o, error);
     bool others = o->compresses;
     for (int i = 0; i < OPTION_COUNT; i++)
         others = others || o->sets[i];
@@ -98,21 +133,6 @@ static bool changes(const collection_options_read *o, const collection_state *th
     for (int i = 0; i < OPTION_COUNT && !differs; i++)
         differs = o->sets[i] && !collection_options[i].equal(there->options[i], o->options[i]);
     return differs;
-}
-
-/* violation_of -- the error of a validator, for a document that is stored. */
-static tansu_status violation_of(const uint8_t *doc, size_t size, tansu_error *error) {
-    tansu_buffer text = TANSU_BUFFER_INIT;
-    doc_value id;
-    doc_find_id(doc, size, &id);
-    if (error != NULL && json_write_value(&text, &id, false)) {
-        const tansu_error found = *error;
-        error_set(error, TANSU_E_INVALID_DOCUMENT, found.context,
-                  "%.300s; it is the document with the _id %.*s; fix it first", found.message,
-                  text.size < 80 ? (int)text.size : 80, (const char *)text.data);
-    }
-    tansu_buffer_free(&text);
-    return TANSU_E_INVALID_DOCUMENT;
 }
 
 /* check_documents -- whether the documents of a collection satisfy a validator. */
@@ -131,21 +151,29 @@ static tansu_status check_documents(const write_call *w, const collection_state 
         if (status == TANSU_OK)
             status = validator_check(v, w->wtxn->db->hooks, state->name, doc, size, error);
         if (status == TANSU_E_INVALID_DOCUMENT)
-            return violation_of(doc, size, error);
+            return name_document(doc, size, "; fix it first", status, error);
         if (status != TANSU_OK)
             return status;
     }
     return status == TANSU_DONE ? TANSU_OK : status;
 }
 
-/* check_validator -- before it is set: whether it is a schema, which all documents satisfy. */
-static tansu_status check_validator(const write_call *w, const char *name, const validator *v,
-                                    tansu_error *error) {
-    const collection_state *state = snapshot_collection(w->wtxn->next, name);
-    if (v == NULL || state == NULL || validator_equal(state->validator, v))
+/* check_validator -- before it or its level is set: whether it is a schema or a query and, where it
+ * is to be strict, whether all documents satisfy it. */
+static tansu_status check_validator(const write_call *w, const char *name,
+                                    const collection_options_read *o, tansu_error *error) {
+    const collection_state *state = snapshot_collection(w->wtxn->next, name); /* it is there */
+    const validator *v =
+        o->sets[OPTION_VALIDATOR] ? o->options[OPTION_VALIDATOR] : state->validator;
+    const validation *level =
+        o->sets[OPTION_VALIDATION] ? o->options[OPTION_VALIDATION] : state->validation;
+    if (v == NULL ||
+        (validator_equal(state->validator, v) && validation_equal(state->validation, level)))
         return TANSU_OK;
     tansu_status status = validator_prepare(v, w->wtxn->db->hooks, error);
-    return status == TANSU_OK ? check_documents(w, state, v, error) : status;
+    return status == TANSU_OK && validation_level_of(level) == VALIDATION_STRICT
+               ? check_documents(w, state, v, error)
+               : status;
 }
 
 /* ensure -- creates the collection, and sets what can be changed of an existing one. */
@@ -159,7 +187,7 @@ static tansu_status ensure(const write_call *w, const char *name, collection_opt
     if (status == TANSU_OK && o->compresses)
         status = write_txn_collection_compress(w->wtxn, name, o->codec, error);
     if (status == TANSU_OK)
-        status = check_validator(w, name, o->options[OPTION_VALIDATOR], error);
+        status = check_validator(w, name, o, error);
     for (int i = 0; status == TANSU_OK && i < OPTION_COUNT; i++) {
         void *option = o->options[i];
         o->options[i] = NULL;

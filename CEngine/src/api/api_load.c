@@ -381,7 +381,7 @@ static tansu_status save_documents(load *l, write_txn *c, uint64_t *saved, uint6
                                    tansu_error *error) {
     const uint8_t *at = l->batch.data;
     unsigned how = l->dump ? SAVE_NO_DATES : l->keeps_timestamps ? SAVE_KEEPS_DATES : 0;
-    how |= l->created ? SAVE_UNTRACKED : 0;
+    how |= l->created ? SAVE_UNTRACKED | SAVE_RESTORED : 0;
     for (uint32_t i = 0; i < l->batch_count; i++) {
         uint32_t size = load_u32(at);
         tansu_status status = write_txn_save(c, l->collection, at, size, l->mode, how, NULL, error);

@@ -282,7 +282,8 @@ static tansu_status copy_batch(const cloning *c, table_scan *scan, const char *n
         status = log_check(c->from->log, c->faults, status, error);
         if (status != TANSU_OK)
             break;
-        status = write_txn_save(to, name, doc, size, TANSU_INSERT, SAVE_COPY, NULL, error);
+        status = write_txn_save(to, name, doc, size, TANSU_INSERT, SAVE_COPY | SAVE_RESTORED, NULL,
+                                error);
         bytes += size;
         count++;
     }

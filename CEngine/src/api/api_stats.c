@@ -143,6 +143,7 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
     writer_int64(&w, "indexFileBytes", d->bs == NULL ? 0 : (int64_t)block_store_size(d->bs));
     writer_int64(&w, "indexMemoryBytes", (int64_t)tree_store_memory(d->trees));
     writer_int64(&w, "indexDirtyBytes", (int64_t)tree_store_dirty(d->trees));
+    append_counter(&w, "validationWarnings", &d->validation_warnings);
     append_counter(&w, "writeStalls", &d->eviction.write_stalls);
     append_counter(&w, "writeStallMicroseconds", &d->eviction.write_stall_us);
     append_snapshots(&w, d);

@@ -216,6 +216,8 @@ static tansu_status update_match(const request *r, write_txn *c, const char *col
     o->modified++;
     status =
         write_txn_save(c, collection, o->after.data, o->after.size, TANSU_REPLACE, 0, NULL, error);
+    if (status == TANSU_E_INVALID_DOCUMENT)
+        return name_document(o->after.data, o->after.size, "", status, error);
     return status == TANSU_OK ? take_dates(c, collection, o, error) : status;
 }
 

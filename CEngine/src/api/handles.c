@@ -4,6 +4,7 @@
  */
 #include "api/handles.h"
 #include "backup/convert.h"
+#include "bson/json/json.h"
 
 #include "compact/compact.h"
 #include "rules/expiry.h"
@@ -20,6 +21,7 @@ tansu_status handle_new(const tansu_options *options, tansu_db **db, tansu_error
     *db = calloc(1, sizeof **db);
     if (*db == NULL)
         return error_memory(error);
+    (*db)->warning_log = (slow_log){.function = options->log, .context = options->log_context};
     if (options->slow_operation_ms != 0 || options->log_all)
         (*db)->slow_log = (slow_log){
             .function = options->log,
@@ -223,18 +225,40 @@ tansu_status write_call_check_savepoint(const write_call *w, tansu_error *error)
     return TANSU_OK;
 }
 
+/* report_warnings -- reports the documents that violate a validator and were saved by a call. */
+static void report_warnings(const tansu_db *db, const tansu_buffer *warnings) {
+    size_t length;
+    for (const uint8_t *at = warnings->data; at != warnings->data + warnings->size;
+         at += load_u32(at)) {
+        doc_value collection, document, violation;
+        doc_find(at, load_u32(at), "collection", 10, &collection);
+        doc_find(at, load_u32(at), "document", 8, &document);
+        doc_find(at, load_u32(at), "violation", 9, &violation);
+        slow_log_report(&db->warning_log, 0, TANSU_LOG_VALIDATION, TANSU_E_INVALID_DOCUMENT,
+                        doc_string(&collection, &length), value_document(&document),
+                        value_document(&violation));
+    }
+}
+
 tansu_status write_call_end(write_call *w, tansu_status status, tansu_error *error) {
+    const tansu_db *handle = w->wtxn->db->root->handle;
+    tansu_buffer warnings = w->wtxn->warnings;
+    w->wtxn->warnings = (tansu_buffer)TANSU_BUFFER_INIT;
+    w->wtxn->warning_count = 0;
     /* After a read error, what the call read and wrote may be wrong. */
     if (!w->own || status != TANSU_OK)
         status = log_check(w->wtxn->db->log, w->wtxn->faults, status, error);
     if (w->own && status == TANSU_OK)
-        return write_txn_commit(w->wtxn, w->durability, NULL, error);
-    if (w->own)
+        status = write_txn_commit(w->wtxn, w->durability, NULL, error);
+    else if (w->own)
         write_txn_abort(w->wtxn);
     else if (status != TANSU_OK)
         write_txn_roll_back(w->wtxn, w->mark);
     else if (!w->savepoint)
         write_txn_forget_steps(w->wtxn, w->mark);
+    if (status == TANSU_OK && warnings.size != 0 && handle->warning_log.function != NULL)
+        report_warnings(handle, &warnings);
+    tansu_buffer_free(&warnings);
     return status;
 }
 
@@ -248,6 +272,20 @@ tansu_status id_value(tansu_document document, doc_value *id, tansu_error *error
                          "The id document is empty; pass one such as {\"_id\": 7}");
     *id = iter.value;
     return doc_check_id(id, error);
+}
+
+tansu_status name_document(const uint8_t *doc, size_t size, const char *advice, tansu_status status,
+                           tansu_error *error) {
+    tansu_buffer text = TANSU_BUFFER_INIT;
+    doc_value id;
+    if (error != NULL && doc_find_id(doc, size, &id) && json_write_value(&text, &id, false)) {
+        const tansu_error found = *error;
+        error_set(error, status, found.context, "%.300s; it is the document with the _id %.*s%s",
+                  found.message, text.size < 80 ? (int)text.size : 80, (const char *)text.data,
+                  advice);
+    }
+    tansu_buffer_free(&text);
+    return status;
 }
 
 /* ---- Slow operations ---- */

@@ -26,6 +26,7 @@ typedef struct slow_log {
 struct tansu_db {
     database *inner;
     slow_log slow_log;
+    slow_log warning_log; /* of documents that violate a validator */
     session_list sessions;
 };
 
@@ -174,6 +175,11 @@ tansu_status check_bson(tansu_document document, bool optional, const char *what
 /* id_value -- the `_id` that a call names: the first value of a document. Errors: INVALID_BSON,
  * INVALID_ID. */
 tansu_status id_value(tansu_document document, doc_value *id, tansu_error *error);
+
+/* name_document -- adds to an error's message which document it is about, and what to do. Returns the
+ * status. */
+tansu_status name_document(const uint8_t *doc, size_t size, const char *advice, tansu_status status,
+                           tansu_error *error);
 
 /* value_document -- a member that is a document, as calls take it; {NULL, 0} when it is missing. */
 static inline tansu_document value_document(const doc_value *value) {

@@ -105,11 +105,12 @@ typedef struct query_hooks {
     /* filter_matches -- any number of threads at once. */
     bool (*filter_matches)(const void *filter, const uint8_t *doc, size_t size);
     void (*filter_free)(void *filter);
-    /* validator_compile -- the schema of a collection. Errors: INVALID_QUERY, TOO_LARGE, MEMORY. */
-    tansu_status (*validator_compile)(const uint8_t *schema, size_t size, void **validator,
+    /* validator_compile -- the schema or query that the documents of a collection satisfy. Errors:
+     * INVALID_QUERY, TOO_LARGE, MEMORY. */
+    tansu_status (*validator_compile)(const uint8_t *condition, size_t size, void **validator,
                                       tansu_error *error);
-    /* validator_check -- errors: INVALID_DOCUMENT (the document violates the schema; the context is
-     * the path and the rule), INVALID_QUERY (a pattern exceeds its limits), MEMORY. */
+    /* validator_check -- errors: INVALID_DOCUMENT (the document violates it; the context is the path
+     * and the rule), INVALID_QUERY (a pattern exceeds its limits), MEMORY. */
     tansu_status (*validator_check)(const void *validator, const char *collection,
                                     const uint8_t *doc, size_t size, tansu_error *error);
     void (*validator_free)(void *validator);

@@ -18,6 +18,8 @@ const collection_option collection_options[OPTION_COUNT] = {
                          change_tracking_write, retire_memory},
     [OPTION_VALIDATOR] = {"validator", validator_parse, validator_equal, validator_write,
                           validator_free},
+    [OPTION_VALIDATION] = {"validationLevel", validation_parse, validation_equal, validation_write,
+                           retire_memory},
 };
 
 void collection_options_write(const collection_state *state, writer *w) {

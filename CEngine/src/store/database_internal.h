@@ -167,7 +167,8 @@ struct database {
     tansu_status (*close)(database *db, tansu_error *error); /* database_close() */
     tansu_db *handle;                      /* the public one (api/handles.h), or NULL */
     void (*free_handle)(tansu_db *handle); /* when the database was closed */
-    const query_hooks *hooks;              /* of partial indexes */
+    const query_hooks *hooks;              /* of partial indexes and validators */
+    aligned_u64 validation_warnings;       /* since opening (store/validators); atomic */
     database_options options;
     database_files files;
     manifest_file manifest;

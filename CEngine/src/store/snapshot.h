@@ -43,6 +43,7 @@ enum option_number {
     OPTION_TIMESTAMPS,
     OPTION_TRACKING,
     OPTION_VALIDATOR,
+    OPTION_VALIDATION,
     OPTION_COUNT
 };
 
@@ -59,6 +60,7 @@ typedef struct collection_state {
             const struct timestamp_fields *timestamps; /* that saves set; NULL: none */
             const struct change_tracking *tracking;    /* of changed documents; NULL: none */
             const struct validator *validator;         /* of every document; NULL: none */
+            const struct validation *validation;       /* its level; NULL: strict */
         };
         const void *options[OPTION_COUNT];
     };

@@ -166,10 +166,11 @@ static void it_is_set_when_all_documents_satisfy_it(void) {
     save_text(db, "{'_id': 2, 'n': -2}");
     CHECK_OK(call_remove(db, NULL, "c", "{}", NULL), &call_error);
     CHECK_OK(call_ensure(db, NULL, "c", "{'validator': {'$jsonSchema': " SCHEMA "}}"), &call_error);
-    CHECK_TEXT("{ \"name\" : \"c\", \"documents\" : 0, \"options\" : { \"local\" : false, "
-               "\"validator\" : { \"properties\" : { \"n\" : { \"minimum\" : 0 }, \"r\" : { "
-               "\"type\" : \"string\" } } } } }",
-               call_collection(db, NULL, "c"));
+    CHECK_TEXT(
+        "{ \"name\" : \"c\", \"documents\" : 0, \"options\" : { \"local\" : false, "
+        "\"validator\" : { \"$jsonSchema\" : { \"properties\" : { \"n\" : { \"minimum\" : 0 }, "
+        "\"r\" : { \"type\" : \"string\" } } } } } }",
+        call_collection(db, NULL, "c"));
     check_violation(by_save(db, NULL), "n: minimum", 0);
     CHECK_OK(call_ensure(db, NULL, "c", "{'validator': {}}"), &call_error);
     CHECK_OK(by_save(db, NULL), &call_error);
@@ -185,6 +186,8 @@ static void bad_schemas_are_refused(void) {
         {"{'validator': {'minimum': 'x'}}", "minimum"},
         {"{'validator': {'properties': {'a': {'what': 1}}}}", "properties.a.what"},
         {"{'validator': {'$jsonSchema': {'$jsonSchema': " SCHEMA "}}}", "$jsonSchema"},
+        {"{'validator': {'$jsonSchema': {'name': 1}}}", "name"},
+        {"{'validator': {'type': 'dog'}}", "type"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK_INT(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "new", bad[i][0]));
@@ -209,7 +212,7 @@ static void errors_are_of_whole_characters(void) {
         name[extra] = 0;
         while (strlen(name) < 380)
             strcat(name, "\xF0\x9F\x8E\x89");
-        snprintf(text, sizeof text, "{'validator': {'%s': 1}}", name);
+        snprintf(text, sizeof text, "{'validator': {'%s': 1, 'required': ['a']}}", name);
         CHECK_INT(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "c", text));
         check_whole();
         snprintf(text, sizeof text, "{'validator': {'bsonType': '%s'}}", name);

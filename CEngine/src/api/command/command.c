@@ -60,6 +60,9 @@ static const struct {
     [MEMBER_PLAIN] = {"plain", DOC_BOOL, "true or false"},
     [MEMBER_EVERYTHING] = {"everything", DOC_BOOL, "true or false"},
     [MEMBER_PIPELINE] = {"pipeline", DOC_ARRAY, "an array of stages"},
+    [MEMBER_VALIDATOR] = {"validator", DOC_MISSING, "an object or false"},
+    [MEMBER_LEVEL] = {"validationLevel", DOC_STRING, "a text"},
+    [MEMBER_ACTION] = {"validationAction", DOC_STRING, "a text"},
 };
 
 /* What may stand in every command. */
@@ -95,6 +98,9 @@ static const struct {
 #define PLAIN BIT(MEMBER_PLAIN)
 #define EVERYTHING BIT(MEMBER_EVERYTHING)
 #define PIPELINE BIT(MEMBER_PIPELINE)
+#define VALIDATOR BIT(MEMBER_VALIDATOR)
+#define LEVEL BIT(MEMBER_LEVEL)
+#define ACTION BIT(MEMBER_ACTION)
 
 /* Where a command may stand. */
 enum where {
@@ -130,6 +136,7 @@ static const struct operation {
     {"dropIndex", command_drop_index, COLLECTION | NAME, 0, IN_TRANSACTION},
     {"indexes", command_indexes, COLLECTION, 0, IN_TRANSACTION},
     {"createCollection", command_create_collection, COLLECTION, OPTIONS, IN_TRANSACTION},
+    {"setValidator", command_set_validator, COLLECTION, VALIDATOR | LEVEL | ACTION, IN_TRANSACTION},
     {"dropCollection", command_drop_collection, COLLECTION, 0, IN_TRANSACTION},
     {"renameCollection", command_rename_collection, COLLECTION | TO, 0, IN_TRANSACTION},
     {"collections", command_collections, 0, 0, IN_TRANSACTION},

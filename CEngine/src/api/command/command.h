@@ -43,6 +43,9 @@ enum {
     MEMBER_PLAIN,
     MEMBER_EVERYTHING,
     MEMBER_PIPELINE,
+    MEMBER_VALIDATOR,
+    MEMBER_LEVEL,
+    MEMBER_ACTION,
     MEMBER_COUNT
 };
 
@@ -109,6 +112,7 @@ tansu_status command_declare_index(command *c, tansu_error *error);
 tansu_status command_drop_index(command *c, tansu_error *error);
 tansu_status command_indexes(command *c, tansu_error *error);
 tansu_status command_create_collection(command *c, tansu_error *error);
+tansu_status command_set_validator(command *c, tansu_error *error);
 tansu_status command_drop_collection(command *c, tansu_error *error);
 tansu_status command_rename_collection(command *c, tansu_error *error);
 tansu_status command_collections(command *c, tansu_error *error);

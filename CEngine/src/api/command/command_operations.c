@@ -422,6 +422,39 @@ tansu_status command_create_collection(command *c, tansu_error *error) {
     return tansu_collection_ensure(c->db, c->txn, collection_of(c), value_document(options), error);
 }
 
+/* command_set_validator -- the options of a collection that is there. */
+tansu_status command_set_validator(command *c, tansu_error *error) {
+    static const struct {
+        const char *option;
+        unsigned member;
+    } given[] = {{"validator", MEMBER_VALIDATOR},
+                 {"validationLevel", MEMBER_LEVEL},
+                 {"validationAction", MEMBER_ACTION}};
+    tansu_buffer buffer = TANSU_BUFFER_INIT;
+    writer w = {.out = &buffer};
+    bool any = false;
+    size_t options = writer_begin(&w);
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (command_has(c, given[i].member)) {
+            writer_value(&w, given[i].option, &c->given[given[i].member]);
+            any = true;
+        }
+    tansu_status status = writer_finish(&w, options) ? TANSU_OK : error_memory(error);
+    if (status == TANSU_OK && !any)
+        status = error_set(error, TANSU_E_INVALID_COMMAND, "validator",
+                           "The operation \"setValidator\" needs \"validator\", "
+                           "\"validationLevel\" or \"validationAction\"");
+    tansu_buffer info = TANSU_BUFFER_INIT;
+    if (status == TANSU_OK)
+        status = tansu_collection_info(c->db, c->txn, collection_of(c), &info, error);
+    tansu_buffer_free(&info);
+    if (status == TANSU_OK)
+        status = tansu_collection_ensure(c->db, c->txn, collection_of(c),
+                                         (tansu_document){buffer.data, buffer.size}, error);
+    tansu_buffer_free(&buffer);
+    return status;
+}
+
 /* command_drop_collection -- with all that is in it. */
 tansu_status command_drop_collection(command *c, tansu_error *error) {
     return tansu_collection_drop(c->db, c->txn, collection_of(c), error);

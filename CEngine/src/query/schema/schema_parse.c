@@ -135,6 +135,44 @@ static const struct {
 };
 #define KEYWORDS (sizeof keywords / sizeof *keywords)
 
+/* find_keyword -- its position; KEYWORDS for what is none. */
+static size_t find_keyword(const char *name) {
+    size_t i = 0;
+    while (i < KEYWORDS && strcmp(keywords[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* is_operator -- whether a key is one of a query. */
+static bool is_operator(const char *key) {
+    return key[0] == '$' && find_keyword(key) == KEYWORDS;
+}
+
+schema_or_query schema_tell(const doc_value *document, const char **keyword, const char **other) {
+    bool rule = false, dialect = false;
+    doc_iter iter, inner;
+    doc_value schema = *document;
+    *keyword = *other = NULL;
+    schema_unwrap(&schema);
+    if (schema.data != document->data)
+        return IS_SCHEMA;
+    for (doc_iter_value(&iter, document); doc_iter_next(&iter);) {
+        if (is_operator(iter.key) ||
+            (iter.value.type == DOC_DOCUMENT && doc_iter_value(&inner, &iter.value) &&
+             doc_iter_next(&inner) && is_operator(inner.key)))
+            return IS_QUERY;
+        size_t i = find_keyword(iter.key);
+        const char **first = i < KEYWORDS ? keyword : other;
+        if (*first == NULL)
+            *first = iter.key;
+        rule = rule || (i < KEYWORDS && keywords[i].kind >= 0);
+        dialect = dialect || strcmp(iter.key, "$schema") == 0;
+    }
+    if (dialect || (rule && *other == NULL))
+        return IS_SCHEMA;
+    return *keyword == NULL ? IS_QUERY : IS_EITHER;
+}
+
 /* plain_parse -- a keyword without a rule. */
 static tansu_status plain_parse(schema_parser *p, const schema_keyword *k, int kind,
                                 schema_node *n) {
@@ -174,9 +212,7 @@ static tansu_status unknown(schema_parser *p, const char *name, bool known) {
 /* rule_parse -- adds the rule of a keyword, if it has one, at *next or *last, which it moves. */
 static tansu_status rule_parse(schema_parser *p, const schema_keyword *k, schema_node *n,
                                schema_rule ***next, schema_rule ***last) {
-    size_t i = 0;
-    while (i < KEYWORDS && strcmp(keywords[i].name, k->at->key) != 0)
-        i++;
+    size_t i = find_keyword(k->at->key);
     bool taken =
         i < KEYWORDS && (p->dialect == DIALECT_COMMON ||
                          keywords[i].where & (p->dialect == DIALECT_2020 ? IN_2020 : IN_MONGO));

@@ -44,6 +44,7 @@ void write_txn_discard(write_txn *wtxn) {
     tansu_buffer_free(&wtxn->scratch);
     tansu_buffer_free(&wtxn->stamped);
     tansu_buffer_free(&wtxn->noted);
+    tansu_buffer_free(&wtxn->warnings);
     write_txn_batches_free(wtxn);
     free(wtxn);
 }
@@ -59,6 +60,8 @@ static void write_txn_give_back(write_txn *wtxn) {
     if (wtxn->replay)
         wtxn->writer = (tree_writer){.store = NULL};
     memset(wtxn, 0, offsetof(write_txn, pending));
+    tansu_buffer_free(&wtxn->warnings);
+    wtxn->warning_count = 0;
     if (wtxn->step_capacity > STEPS_KEPT || wtxn->scratch.capacity > SCRATCH_KEPT ||
         wtxn->stamped.capacity > SCRATCH_KEPT)
         write_txn_discard(wtxn);

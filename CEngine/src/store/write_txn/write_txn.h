@@ -31,6 +31,8 @@ enum save_how {
     SAVE_KEEPS_DATES = 1, /* dates that a document has are not replaced */
     SAVE_NO_DATES = 2,    /* it gets none */
     SAVE_UNTRACKED = 4,   /* the change is not noted (store/tracking) */
+    SAVE_RESTORED = 8,    /* it was saved in a collection with the same options: only a strict
+                                validator checks it */
     SAVE_COPY = SAVE_NO_DATES | SAVE_UNTRACKED
 };
 
@@ -83,8 +85,10 @@ typedef struct write_txn {
     uint32_t set_count;
     tansu_buffer key;
     tansu_buffer scratch;
-    tansu_buffer stamped; /* the document last saved, with its dates, if it got any */
-    tansu_buffer noted;   /* the `_id` last noted as changed */
+    tansu_buffer stamped;  /* the document last saved, with its dates, if it got any */
+    tansu_buffer noted;    /* the `_id` last noted as changed */
+    tansu_buffer warnings; /* of the current call (validation_warn()) */
+    uint32_t warning_count;
 } write_txn;
 
 /* write_txn_begin -- starts on the head snapshot; the caller has the write lock. */

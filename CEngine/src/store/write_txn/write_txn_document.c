@@ -375,6 +375,38 @@ static tansu_status note_change(write_txn *wtxn, const change_tracking *tracking
     return status;
 }
 
+/* validate -- whether a document may be saved in a collection with a validator; `old_ref` is what it
+ * replaces, or 0. Errors: those of validator_check(). */
+static tansu_status validate(write_txn *wtxn, const collection_state *state, doc_ref old_ref,
+                             unsigned how, const uint8_t *doc, size_t size, tansu_error *error) {
+    const validation_level level = validation_level_of(state->validation);
+    const query_hooks *hooks = wtxn->db->hooks;
+    tansu_error found;
+    if (level == VALIDATION_OFF || (level != VALIDATION_STRICT && (how & SAVE_RESTORED) != 0))
+        return TANSU_OK;
+    tansu_status status = validator_check(state->validator, hooks, state->name, doc, size, &found);
+    if (status == TANSU_E_INVALID_DOCUMENT && level == VALIDATION_MODERATE && old_ref != 0) {
+        const read_context v = write_txn_read_context(wtxn);
+        uint32_t old_size;
+        const uint8_t *old = read_document(&v, old_ref, &old_size);
+        status = validator_check(state->validator, hooks, state->name, old, old_size, NULL);
+        status = status == TANSU_E_INVALID_DOCUMENT ? TANSU_OK
+                 : status == TANSU_OK               ? TANSU_E_INVALID_DOCUMENT
+                                                    : status;
+    }
+    if (status == TANSU_E_INVALID_DOCUMENT && level == VALIDATION_WARN) {
+        __atomic_add_fetch(&wtxn->db->validation_warnings, 1, __ATOMIC_RELAXED);
+        if (wtxn->warning_count < WARNINGS_REPORTED &&
+            !validation_warn(&wtxn->warnings, doc, size, state->name, &found))
+            return error_memory(error);
+        wtxn->warning_count++;
+        return TANSU_OK;
+    }
+    if (status != TANSU_OK && error != NULL)
+        *error = found;
+    return status;
+}
+
 tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8_t *doc,
                             size_t size, tansu_save_mode mode, unsigned how, doc_value *id,
                             tansu_error *error) {
@@ -442,7 +474,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     if (dated)
         doc_find_id(doc, size, &own);
     if (state->validator != NULL) {
-        status = validator_check(state->validator, wtxn->db->hooks, state->name, doc, size, error);
+        status = validate(wtxn, state, old_ref, how, doc, size, error);
         if (status != TANSU_OK)
             return status;
     }
