@@ -666,6 +666,8 @@ TANSU_API tansu_status tansu_rekey_everything(tansu_db *db, const tansu_key *key
  *   "indexMemoryBytes", "indexDirtyBytes"
  *                         index blocks in memory, with what collections take in addition, and
  *                         those blocks that are dirty
+ *   "validationWarnings"  how many documents were saved since opening though they violate a
+ *                         validator whose level is "warn", also in transactions that were aborted
  *   "writeStalls", "writeStallMicroseconds"
  *                         how often and how long writers waited for a checkpoint, because three
  *                         quarters of index_cache_bytes were dirty, or for the compaction of what

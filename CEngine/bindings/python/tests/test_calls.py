@@ -632,7 +632,29 @@ def test_options_of_a_collection(db: tansu.Database) -> None:
     assert isinstance(pets.find_one()["createdAt"], datetime.datetime)  # type: ignore[index]
     assert db.none.options() == {}
     with pytest.raises(tansu.InvalidQuery):
-        db.create_collection("x", validator={"none": 1})
+        db.create_collection("x", validator={"none": {"$none": 1}})
+    with pytest.raises(tansu.InvalidQuery):
+        db.create_collection("x", validator={"required": ["a"], "none": 1})
+
+
+def test_validation_levels() -> None:
+    seen: List[Any] = []
+    with tansu.open(log=seen.append) as db:
+        pets = db.create_collection("pets", validator={"age": {"$gte": 0}}, validation_level="warn")
+        pets.insert_one({"_id": 1, "age": -1})
+        assert [one.kind for one in seen] == ["validation"]
+        assert (seen[0].status, seen[0].collection, seen[0].query) == ("INVALID_DOCUMENT", "pets", {"_id": 1})
+        assert (seen[0].hints["path"], seen[0].hints["rule"]) == ("age", "$gte")
+        assert db.stats()["validationWarnings"] == 1
+        db.create_collection("pets", validation_level="moderate")
+        pets.update_one({"_id": 1}, {"$set": {"age": -2}})
+        with pytest.raises(tansu.InvalidDocument) as raised:
+            pets.insert_one({"age": -1})
+        assert raised.value.context == "age: $gte"
+        db.create_collection("pets", validation_action="warn")
+        assert pets.options()["validationLevel"] == "warn"
+        with pytest.raises(tansu.InvalidDocument):
+            db.create_collection("pets", validation_level="strict")
 
 
 def test_references(people: tansu.Collection) -> None:

@@ -326,7 +326,9 @@ static void put_write_error(bson_t *errors, uint32_t *count, uint32_t index, tan
     bson_append_document_begin(errors, key, -1, &error);
     BSON_APPEND_INT32(&error, "index", (int32_t)index);
     BSON_APPEND_INT32(&error, "code",
-                      status == TANSU_E_EXISTS || status == TANSU_E_NOT_UNIQUE ? 11000 : 2);
+                      status == TANSU_E_EXISTS || status == TANSU_E_NOT_UNIQUE ? 11000
+                      : status == TANSU_E_INVALID_DOCUMENT                     ? 121
+                                                                               : 2);
     bson_append_document_end(errors, &error);
 }
 
@@ -610,6 +612,7 @@ void mongo_run(tansu_db *db, const bson_t *command, mongo_reply *reply) {
         {"dropIndexes", mongo_drop_indexes},
         {"listIndexes", mongo_list_indexes},
         {"create", mongo_create},
+        {"collMod", mongo_modify},
         {"drop", mongo_drop},
     };
     bson_iter_t iter;

@@ -35,6 +35,7 @@ void mongo_create_indexes(const mongo_call *c);
 void mongo_drop_indexes(const mongo_call *c);
 void mongo_list_indexes(const mongo_call *c);
 void mongo_create(const mongo_call *c);
+void mongo_modify(const mongo_call *c);
 void mongo_drop(const mongo_call *c);
 
 #endif

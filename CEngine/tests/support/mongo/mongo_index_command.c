@@ -186,14 +186,38 @@ void mongo_list_indexes(const mongo_call *c) {
     bson_destroy(primary);
 }
 
-/* mongo_create -- create. */
-void mongo_create(const mongo_call *c) {
+/* set_options -- the collection with the options of a command, which have the same names here. */
+static void set_options(const mongo_call *c) {
     tansu_error error;
-    tansu_status status =
-        tansu_collection_ensure(c->db, NULL, c->collection, TANSU_NO_DOCUMENT, &error);
+    bson_t options = BSON_INITIALIZER;
+    mongo_copy(&options, "validator", c->command, "validator");
+    mongo_copy(&options, "validationLevel", c->command, "validationLevel");
+    mongo_copy(&options, "validationAction", c->command, "validationAction");
+    tansu_status status = tansu_collection_ensure(
+        c->db, NULL, c->collection,
+        bson_empty(&options) ? TANSU_NO_DOCUMENT : document_of(&options), &error);
     if (status != TANSU_OK)
         mongo_fail(c->reply, status, &error);
     BSON_APPEND_DOUBLE(&c->reply->doc, "ok", 1);
+    bson_destroy(&options);
+}
+
+/* mongo_create -- create. */
+void mongo_create(const mongo_call *c) {
+    set_options(c);
+}
+
+/* mongo_modify -- collMod, as far as it is about validators. */
+void mongo_modify(const mongo_call *c) {
+    bson_iter_t iter;
+    for (bson_iter_init(&iter, c->command); bson_iter_next(&iter);) {
+        const char *key = bson_iter_key(&iter);
+        if (strcmp(key, "collMod") != 0 && strncmp(key, "valid", 5) != 0) {
+            c->reply->not_applicable = "options of a server";
+            return;
+        }
+    }
+    set_options(c);
 }
 
 /* mongo_drop -- drop; a collection that does not exist is no error there. */

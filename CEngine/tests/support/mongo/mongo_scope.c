@@ -16,7 +16,7 @@ static const char expressions[] = "aggregation expressions";
 static const char geometry[] = "geometry";
 static const char text_search[] = "text search";
 static const char server[] = "options of a server";
-static const char kinds[] = "views, capped, clustered and time-series collections, validators";
+static const char kinds[] = "views, capped, clustered and time-series collections";
 static const char defaults[] = "collations that a collection or an index keeps";
 static const char envelope[] = "the command's own members: the C API has types and no names there";
 
@@ -32,8 +32,10 @@ static const rule query_rules[] = {
 
 /* Commands that are no operation of a collection here. */
 static const rule command_rules[] = {
-    {"bulkWrite", "bulkWrite"}, {"profile", server},     {"collMod", server},
-    {"getMore", server},        {"killCursors", server},
+    {"bulkWrite", "bulkWrite"},
+    {"profile", server},
+    {"getMore", server},
+    {"killCursors", server},
 };
 
 /* Members that ask for what only a server has. */
@@ -51,10 +53,8 @@ static const rule member_rules[] = {
     {"capped", kinds},
     {"timeseries", kinds},
     {"clusteredIndex", kinds},
-    {"validator", kinds},
     {"comment", server},
     {"batchSize", server},
-    {"bypassDocumentValidation", server},
     {"includeBuildUUIDs", server},
     {"includeIndexBuildInfo", server},
 
@@ -274,6 +274,15 @@ static bool is_flag(const bson_iter_t *member) {
     return true;
 }
 
+/* bypasses -- whether a member has writes pass that a validator refuses. */
+static bool bypasses(const bson_iter_t *member) {
+    if (strcmp(bson_iter_key(member), "bypassDocumentValidation") != 0)
+        return false;
+    bool number = BSON_ITER_HOLDS_INT(member) || BSON_ITER_HOLDS_DOUBLE(member);
+    return number ? bson_iter_as_double(member) != 0
+                  : !BSON_ITER_HOLDS_BOOL(member) || bson_iter_bool(member);
+}
+
 /* is_odd_hint -- $natural with anything but 1 and -1: here it is a bool. */
 static bool is_odd_hint(const bson_iter_t *hint) {
     bson_t keys;
@@ -292,6 +301,8 @@ static const char *scope_of_member(const bson_iter_t *member, bool fails) {
     bson_iter_t iter;
     if (why != NULL)
         return why;
+    if (bypasses(member))
+        return server;
     /* A null is no argument at all. */
     if (fails && (BSON_ITER_HOLDS_NULL(member) || !is_flag(member)))
         return envelope;
@@ -337,7 +348,7 @@ static const char *scope_of_aggregate(const bson_t *command, bool fails) {
                           !bson_empty(&cursor)
                       ? server
                       : NULL;
-        else if (strcmp(key, "explain") == 0)
+        else if (strcmp(key, "explain") == 0 || bypasses(&iter))
             why = server;
         else if (strcmp(key, "aggregate") != 0 && strcmp(key, "let") != 0)
             why = fails && BSON_ITER_HOLDS_NULL(&iter) ? envelope : APPLIES(member_rules, key);

@@ -251,11 +251,13 @@ def python_read(pointer: Any, data: Any, capacity: int) -> int:
 
 
 class SlowOperation(NamedTuple):
-    """An operation that took as long as ``slow_operation_ms``, or any with ``log_all``."""
+    """An operation that took as long as ``slow_operation_ms``, or any with ``log_all``; or a warning, ``validation``: a
+    document that was saved though it violates the validator of its collection, whose level is ``warn``. Its ``query`` is
+    ``{"_id": ...}``, its ``hints`` are ``{"path": ..., "rule": ..., "message": ...}``."""
 
     kind: str
     """``get``, ``find``, ``count``, ``explain``, ``distinct``, ``aggregate``, ``save``, ``update``, ``remove``,
-    ``index_create``, ``commit``, ``find_and_modify`` or ``begin``"""
+    ``index_create``, ``commit``, ``find_and_modify``, ``begin`` or ``validation``"""
     status: str
     """The name of its status, such as ``OK``."""
     seconds: float
@@ -267,7 +269,7 @@ class SlowOperation(NamedTuple):
 
 _KINDS = [
     "", "get", "find", "count", "explain", "distinct", "aggregate", "save", "update", "remove", "index_create", "commit",
-    "find_and_modify", "begin",
+    "find_and_modify", "begin", "validation",
 ]  # fmt: skip
 
 

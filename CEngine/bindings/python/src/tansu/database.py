@@ -115,7 +115,7 @@ def open(
     :param allow_writer: reads while another process writes; ``refresh()`` shows newer commits, and with ``follow`` every read
     :param transaction_memory_bytes: what a write transaction may keep in memory; no limit by default
     :param slow_operation_ms: operations that take as long are passed to ``log``; with ``log_all`` all are
-    :param log: is called after an operation, on its thread
+    :param log: is called after an operation, on its thread, and with warnings about documents that violate a validator
     :param progress: of recovery, in bytes of the log
     :param codec_options: how documents are decoded, as in pymongo
     """
@@ -181,6 +181,8 @@ class Database:
         name: str,
         *,
         validator: Union[Mapping[str, Any], bool, None] = None,
+        validation_level: Optional[str] = None,
+        validation_action: Optional[str] = None,
         references: Optional[Sequence[Mapping[str, Any]]] = None,
         timestamps: Union[Mapping[str, str], bool, None] = None,
         compression: Optional[str] = None,
@@ -189,7 +191,9 @@ class Database:
     ) -> Collection:
         """Creates a collection, or changes the options of one that exists; ``None`` leaves an option as it is.
 
-        :param validator: a JSON schema that every document satisfies; ``False`` for none
+        :param validator: a query or a JSON schema that every document satisfies; ``False`` for none
+        :param validation_level: what becomes of a document that does not: ``"strict"``, ``"moderate"``, ``"warn"`` or ``"off"``
+        :param validation_action: ``"error"``, or ``"warn"`` for that level
         :param references: paths of ``_id``s of other collections: ``[{"path": ..., "to": ..., "onDelete": ...}]``
         :param timestamps: fields with the dates of insertion and last save: ``{"created": ..., "updated": ...}``, or ``True``
         :param compression: ``"lz4"`` or ``"none"``
@@ -197,8 +201,8 @@ class Database:
         :param local: such a collection is never replicated
         """
         given = dict(
-            validator=validator, references=references, timestamps=timestamps, compression=compression,
-            changeTracking=change_tracking, local=local,
+            validator=validator, validationLevel=validation_level, validationAction=validation_action, references=references,
+            timestamps=timestamps, compression=compression, changeTracking=change_tracking, local=local,
         )  # fmt: skip
         options = bson.encode({key: value for key, value in given.items() if value is not None}, False, self._codec)
         collection = Collection(self, name)
