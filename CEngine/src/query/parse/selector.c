@@ -351,7 +351,7 @@ static tansu_status read_expression(parser *p, node *parent, const doc_value *op
 /* read_schema -- $jsonSchema. */
 static tansu_status read_schema(parser *p, node *parent, const doc_value *operand) {
     query *q = p->q;
-    const document_test *compiled;
+    const document_test *compiled = NULL;
     test *t;
     if (!at_top(p))
         return parse_bad(p, "$jsonSchema", "Operator is allowed only at the top level of a query");
