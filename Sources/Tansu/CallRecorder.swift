@@ -131,6 +131,16 @@ final class CallRecorder: @unchecked Sendable {
         queue.stop()
     }
 
+    /// Logs a document that was saved though it violates the validator of its collection. What it has wrong may be personal.
+    func warn(of document: BSONDocument, _ violation: BSONDocument, in collection: String) {
+        var metadata: Logger.Metadata = ["collection": "\(collection)"]
+        for (key, value) in document { metadata[key] = "\(value)" }
+        for key in ["path", "rule"] + (logsValues ? ["message"] : []) {
+            metadata[key] = "\(violation[key]?.stringValue ?? "")"
+        }
+        logger?.warning("invalid document", metadata: metadata)
+    }
+
     /// Logs an event.
     func log(_ message: Logger.Message, _ metadata: Logger.Metadata) {
         logger?.info(message, metadata: metadata)

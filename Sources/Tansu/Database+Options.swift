@@ -78,16 +78,17 @@ extension Database {
         /// when `nil`.
         public var compactionShare: Int?
 
-        /// Logs slow calls; none are logged when `nil`.
+        /// Logs slow calls, and documents that were saved with ``Database/ValidationLevel/warn``; none are logged when `nil`.
         ///
-        /// Each is a warning with the collection and the query without its values; queries also with their plan and a
-        /// suggested index.
+        /// A call is a warning with the collection and the query without its values; queries also with their plan and a
+        /// suggested index. A document is one with the collection, its `_id`, the path and the rule.
         public var logger: Logger?
 
         /// The duration from which on a call is slow.
         public var slowCallTime: Duration
 
-        /// Whether slow calls are logged with the values of their queries, which may be personal; as `?` otherwise.
+        /// Whether slow calls are logged with the values of their queries, which may be personal; as `?` otherwise. Invalid
+        /// documents are logged with the message then.
         public var logsQueryValues = false
 
         /// Where calls are counted and timed, such as `MetricsSystem.factory`; not measured when `nil`.

@@ -191,14 +191,30 @@ extension Database {
             }
         }
 
-        /// Sets the schema of a collection, as `setSchema(_:for:)`.
+        /// Sets the schema of a collection, as `setSchema(_:for:level:)`.
         ///
         /// - Parameters:
         ///   - schema: The schema; `nil` removes it.
         ///   - collection: The collection's name; it is created if need be.
-        /// - Throws: As `setSchema(_:for:)`.
-        public func setSchema(_ schema: DocumentSchema?, for collection: String) throws {
-            try transaction.setSchema(schema, for: collection)
+        ///   - level: What becomes of documents that violate it.
+        /// - Throws: As `setSchema(_:for:level:)`.
+        public func setSchema(
+            _ schema: DocumentSchema?, for collection: String, level: Database.ValidationLevel = .strict
+        ) throws {
+            try transaction.setSchema(schema, for: collection, level: level)
+        }
+
+        /// Sets what the documents of a collection satisfy, as `setValidator(_:for:level:)`.
+        ///
+        /// - Parameters:
+        ///   - validator: A query, `["$jsonSchema": schema]` or a schema; `nil` removes it.
+        ///   - collection: The collection's name; it is created if need be.
+        ///   - level: What becomes of documents that violate it.
+        /// - Throws: As `setValidator(_:for:level:)`.
+        public func setValidator(
+            _ validator: BSONDocument?, for collection: String, level: Database.ValidationLevel = .strict
+        ) throws {
+            try transaction.setValidator(validator, for: collection, level: level)
         }
     }
 }

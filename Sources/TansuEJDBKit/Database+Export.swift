@@ -94,7 +94,13 @@ extension Database.Transaction {
             let collection = try self.collection(name)
             var meta: BSONDocument = ["name": .string(name)]
             meta["indexes"] = BSONValue(try collection.indexDocuments().map { .document($0) })
-            meta["schema"] = try session.collectionInfo(name)?.schema.map { .document($0) }
+            let info = try session.collectionInfo(name)
+            if let schema = info?.schema {
+                meta["schema"] = .document(schema)
+            } else if let validator = info?.validator {
+                meta["validator"] = .document(validator)
+            }
+            if let level = info?.validationLevel, level != .strict { meta["validationLevel"] = .string(level.rawValue) }
             try files.write(meta)
             return try count + files.write(documents: collection)
         }
@@ -108,7 +114,7 @@ extension Database.Transaction {
                 try dropCollection(name)
                 try ensureCollection(name)
             }
-            // Its schema is that of the folder, or none.
+            // Its validator is that of the folder, or none.
             try setSchema(nil, for: name)
         } else {
             try ensureCollection(name)
@@ -122,8 +128,11 @@ extension Database.Transaction {
         for index in meta["indexes"]?.arrayValue?.compactMap(\.documentValue).map(Database.IndexInfo.init) ?? [] {
             try collection.ensureIndex(like: index)
         }
+        let level = meta["validationLevel"]?.stringValue.flatMap(Database.ValidationLevel.init) ?? .strict
         if let schema = meta["schema"]?.documentValue {
-            try setSchema(DocumentSchema(schema), for: name)
+            try setSchema(DocumentSchema(schema), for: name, level: level)
+        } else if let validator = meta["validator"]?.documentValue {
+            try setValidator(validator, for: name, level: level)
         }
         return count
     }

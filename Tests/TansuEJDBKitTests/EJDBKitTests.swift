@@ -186,6 +186,23 @@ struct EJDBKitTests {
         #expect(Set(files.map { $0.lowercased() }).count == 10)
     }
 
+    @Test("Validators are exported with their levels")
+    func validators() throws {
+        let folder = try TemporaryFolder()
+        let (db, copy) = (try Database(.memory), try Database(.memory))
+        try db.collection("people").save(["_id": 1, "age": -1])
+        try db.setValidator(["age": ["$gte": 0]], for: "people", level: .moderate)
+        try db.setSchema(["required": ["a"]], for: "things", level: .off)
+        try db.exportCollections(toDirectory: folder.path("out"))
+        for mode in [Database.ImportMode.update, .replace] {
+            try copy.importCollections(fromDirectory: folder.path("out"), mode: mode)
+            for (mine, theirs) in try zip(db.collections(), copy.collections()) {
+                #expect(theirs.validator == mine.validator)
+                #expect(theirs.validationLevel == mine.validationLevel)
+            }
+        }
+    }
+
     @Test("Importing adds to existing collections, or replaces them")
     func modes() throws {
         let folder = try TemporaryFolder()

@@ -16,8 +16,18 @@ extension Database {
         /// The fields by which its documents are dated; `nil` when they are not.
         public let timestamps: Timestamps?
 
-        /// The schema that its documents satisfy, as ``DocumentSchema`` reads it; `nil` when they may be any.
-        public let schema: BSONDocument?
+        /// What its documents satisfy, as it was set: a query, a schema in `$jsonSchema`, or a schema; `nil` when they may be any.
+        public let validator: BSONDocument?
+
+        /// What becomes of documents that violate the validator.
+        public let validationLevel: ValidationLevel
+
+        /// The schema that its documents satisfy, as ``DocumentSchema`` reads it; `nil` when they may be any, or satisfy a query.
+        public var schema: BSONDocument? {
+            guard let validator else { return nil }
+            if validator.count == 1, let schema = validator["$jsonSchema"]?.documentValue { return schema }
+            return (try? DocumentSchema(validator)) == nil ? nil : validator
+        }
 
         /// Decodes what the engine lists.
         public init(from decoder: any Decoder) throws {
@@ -28,7 +38,8 @@ extension Database {
             compression = options.compression ?? .uncompressed
             references = options.references ?? []
             timestamps = options.timestamps
-            schema = options.validator
+            validator = options.validator
+            validationLevel = options.validationLevel ?? .strict
         }
 
         private enum Key: CodingKey { case name, documents, options }
@@ -38,6 +49,7 @@ extension Database {
             let references: [CollectionReference]?
             let timestamps: Timestamps?
             let validator: BSONDocument?
+            let validationLevel: ValidationLevel?
         }
     }
 }

@@ -62,7 +62,7 @@ extension Database.Transaction {
     /// Runs a closure that drops a collection and puts another one in its stead.
     ///
     /// To those who refer to it, nothing was removed: delete rules are not applied, and references to documents that the new
-    /// collection does not have dangle. The new one gets the references, timestamps and schema of the old one.
+    /// collection does not have dangle. The new one gets the references, timestamps and validator of the old one.
     ///
     /// - Parameters:
     ///   - collection: The collection's name.
@@ -77,7 +77,9 @@ extension Database.Transaction {
         if let old {
             if !old.references.isEmpty { try setReferences(old.references, of: collection) }
             if let timestamps = old.timestamps { try setTimestamps(timestamps, of: collection) }
-            if let schema = old.schema { try setSchema(DocumentSchema(schema), for: collection) }
+            if let validator = old.validator {
+                try setValidator(validator, for: collection, level: old.validationLevel)
+            }
         }
         for holder in holders { try setReferences(holder.references, of: holder.name) }
     }

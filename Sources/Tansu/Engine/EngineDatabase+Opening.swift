@@ -124,10 +124,14 @@ extension CallRecorder {
         choices.log_all = choices.slow_operation_ms == 0 ? 1 : 0
         choices.log_context = Unmanaged.passUnretained(self).toOpaque()
         choices.log = { context, event in
-            guard let context, let event = event?.pointee, let kind = CallKind(rawValue: event.kind.rawValue) else {
-                return
-            }
+            guard let context, let event = event?.pointee else { return }
             let recorder = Unmanaged<CallRecorder>.fromOpaque(context).takeUnretainedValue()
+            if event.kind == TANSU_LOG_VALIDATION {
+                return recorder.warn(
+                    of: BSONDocument(trustedBytes: Array(event.query.bytes)),
+                    BSONDocument(trustedBytes: Array(event.hints.bytes)), in: String(cString: event.collection))
+            }
+            guard let kind = CallKind(rawValue: event.kind.rawValue) else { return }
             let isMiss = kind == .get && event.status == TANSU_E_NOT_FOUND
             var call = RecordedCall(
                 kind: kind, nanoseconds: Int64(clamping: event.nanoseconds),

@@ -15,11 +15,7 @@
 ///     for: "people")
 /// ```
 ///
-/// The keywords are `type`, `bsonType`, `enum`; of objects `required`, `properties`, `additionalProperties`,
-/// `minProperties`, `maxProperties`; of numbers `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`; of
-/// strings `minLength`, `maxLength`, `pattern`; of arrays `items`, `minItems`, `maxItems`, `uniqueItems`; and `allOf`,
-/// `anyOf`, `oneOf`, `not`, `title`, `description`. Any other is an error. A keyword for one type of values does not
-/// constrain others.
+/// <doc:Schemas> has all keywords; any other is an error. A keyword for one type of values does not constrain others.
 public struct DocumentSchema: Sendable {
     /// The schema as it was given, without `$jsonSchema` around it.
     public let document: BSONDocument
@@ -76,120 +72,5 @@ extension DocumentSchema {
 
         /// The path, the rule and the message.
         public var description: String { "\(path): \(rule): \(message)" }
-    }
-}
-
-// MARK: - Database: schema
-
-extension Database {
-    /// Sets the schema of a collection, which existing documents must satisfy.
-    ///
-    /// From now on the engine validates every document that is saved, whichever way it comes: by this library, by
-    /// `executeJSON(_:)`, by the C API, by an import or by replication. A write that violates the schema throws
-    /// `.invalidDocument` and changes nothing; the context of the error is the path and the rule, such as
-    /// `pet.age: minimum`. The schema is renamed, copied and dropped with its collection.
-    ///
-    /// - Parameters:
-    ///   - schema: The schema; `nil` or an empty one removes it.
-    ///   - collection: The collection's name; it is created if need be.
-    /// - Throws: ``TansuError`` with `.invalidDocument` (an existing document violates it), `.invalidName`, or
-    ///   what a commit can throw.
-    public func setSchema(_ schema: DocumentSchema?, for collection: String) throws {
-        try Session(self).setSchema(schema, for: collection)
-    }
-
-    /// Sets the schema of a collection.
-    ///
-    /// - Parameters:
-    ///   - schema: The schema.
-    ///   - collection: The collection's name; it is created if need be.
-    /// - Throws: As the variant that takes a ``DocumentSchema``, and as its `init`.
-    public func setSchema(_ schema: BSONDocument, for collection: String) throws {
-        try setSchema(DocumentSchema(schema), for: collection)
-    }
-
-    /// Sets or removes the schema of a collection.
-    ///
-    /// - Parameters:
-    ///   - schema: The schema; `nil` or an empty one removes it.
-    ///   - collection: The collection's name; it is created if need be.
-    /// - Throws: As the synchronous variant, and `CancellationError`.
-    public func setSchema(_ schema: DocumentSchema?, for collection: String) async throws {
-        try await Session(self).runCancellable(.write) { try $0.setSchema(schema, for: collection) }
-    }
-
-    /// The schema of a collection, or `nil`.
-    ///
-    /// - Parameter collection: The collection's name.
-    /// - Throws: ``TansuError`` with `.closed`.
-    public func schema(of collection: String) throws -> DocumentSchema? {
-        try Session(self).schema(of: collection)
-    }
-
-    /// The schema of a collection, or `nil`.
-    ///
-    /// - Parameter collection: The collection's name.
-    /// - Throws: As the synchronous variant, and `CancellationError`.
-    public func schema(of collection: String) async throws -> DocumentSchema? {
-        try await Session(self).run(.read) { _ in try self.schema(of: collection) }
-    }
-}
-
-// MARK: - Transaction: schema
-
-extension Database.Transaction {
-    /// Sets the schema of a collection, as `setSchema(_:for:)` of the database. It holds from here on in the transaction.
-    ///
-    /// - Parameters:
-    ///   - schema: The schema; `nil` or an empty one removes it.
-    ///   - collection: The collection's name; it is created if need be.
-    /// - Throws: ``TansuError`` with `.invalidDocument` (an existing document violates it), `.invalidName`, `.readOnly`,
-    ///   `.invalidState` (also for a collection that exists, in a savepoint).
-    public func setSchema(_ schema: DocumentSchema?, for collection: String) throws {
-        try session.setSchema(schema, for: collection)
-    }
-
-    /// Sets or removes the schema of a collection.
-    ///
-    /// - Parameters:
-    ///   - schema: The schema; `nil` or an empty one removes it.
-    ///   - collection: The collection's name; it is created if need be.
-    /// - Throws: As the synchronous variant, and `CancellationError`.
-    public func setSchema(_ schema: DocumentSchema?, for collection: String) async throws {
-        try await session.run(.write) { _ in try self.setSchema(schema, for: collection) }
-    }
-
-    /// The schema of a collection, or `nil`.
-    ///
-    /// - Parameter collection: The collection's name.
-    /// - Throws: ``TansuError`` with `.invalidState`.
-    public func schema(of collection: String) throws -> DocumentSchema? {
-        try session.schema(of: collection)
-    }
-
-    /// The schema of a collection, or `nil`.
-    ///
-    /// - Parameter collection: The collection's name.
-    /// - Throws: As the synchronous variant, and `CancellationError`.
-    public func schema(of collection: String) async throws -> DocumentSchema? {
-        try await session.run(.read) { _ in try self.schema(of: collection) }
-    }
-}
-
-// MARK: - Session: schema
-
-extension Session {
-    /// The schema of a collection.
-    func schema(of collection: String) throws -> DocumentSchema? {
-        try collectionInfo(collection)?.schema.map(DocumentSchema.init)
-    }
-
-    /// Sets or removes the schema of a collection, which is created for a schema only.
-    func setSchema(_ schema: DocumentSchema?, for collection: String) throws {
-        try collection.checkName()
-        try collection.rejectOwnCollection()
-        try checkMayWrite()
-        if schema == nil, try collectionInfo(collection) == nil { return }
-        try engine.ensureCollection(collection, options: ["validator": .document(schema?.document ?? [:])])
     }
 }

@@ -15,7 +15,8 @@ struct CollectionsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lists the collections, their document counts and their compression.",
             discussion: """
-                With --json their references and timestamps are listed as well. The exit code is 1 when the database has no collections.
+                With --json their references, timestamps and validators are listed as well. The exit code is 1 when the database has \
+                no collections.
 
                 EXAMPLE:
                   tansu collections people.tansu
@@ -39,6 +40,10 @@ struct CollectionsCommand: ParsableCommand {
                         if !info.references.isEmpty {
                             document["references"] = BSONValue(
                                 try info.references.map { .document(try BSONEncoder().encode($0)) })
+                        }
+                        if let validator = info.validator { document["validator"] = .document(validator) }
+                        if info.validationLevel != .strict {
+                            document["validationLevel"] = .string(info.validationLevel.rawValue)
                         }
                     }
                     return document
@@ -67,9 +72,14 @@ struct CollectionsCommand: ParsableCommand {
                 compression counts from the next compaction on, which `tansu compact` runs. With --timestamps every \
                 save sets the fields createdAt and updatedAt. The command creates the database if it does not exist.
 
+                With --validator every document must satisfy a query or a schema, {"$jsonSchema": {...}}; {} ends it. The level says \
+                what becomes of one that does not: "strict" (the default) refuses it, and needs documents that satisfy it; \
+                "moderate" refuses it unless it violated it before; "warn" saves it and counts it (`tansu stats`); "off" saves it.
+
                 EXAMPLES:
                   tansu collections create people.tansu letters --compression lz4
                   tansu collections create people.tansu notes --timestamps
+                  tansu collections create people.tansu pets --validator '{"age": {"$gte": 0}}' --validation-level warn
                 """
         )
 
@@ -77,6 +87,13 @@ struct CollectionsCommand: ParsableCommand {
         @OptionGroup var options: CompressionOption
         @Flag(inversion: .prefixedNo, help: "Date the documents at their insertion and at each save.")
         var timestamps: Bool?
+        @Option(
+            parsing: .unconditional,
+            help: ArgumentHelp("What documents satisfy, a query or a schema as a JSON object.", valueName: "json"))
+        var validator: String?
+        @Option(
+            help: ArgumentHelp("What becomes of documents that violate the validator.", valueName: "level"))
+        var validationLevel: Database.ValidationLevel?
         @OptionGroup var output: OutputOptions
 
         func execute() throws -> CommandExitCode {
@@ -86,6 +103,7 @@ struct CollectionsCommand: ParsableCommand {
                 if let timestamps {
                     try opened.database.setTimestamps(timestamps ? Database.Timestamps() : nil, of: target.collection)
                 }
+                try setValidator(of: opened.database)
                 let info = try Session(opened.database).collectionInfo(target.collection)
                 let compression = info?.compression ?? .uncompressed
                 var result: BSONDocument = [
@@ -100,6 +118,15 @@ struct CollectionsCommand: ParsableCommand {
                     asJSON: output.json)
                 return .success
             }
+        }
+
+        /// Sets the validator, its level, or both.
+        private func setValidator(of database: Database) throws {
+            guard validator != nil || validationLevel != nil else { return }
+            let info = try Session(database).collectionInfo(target.collection)
+            try database.setValidator(
+                try validator.map { try JSONArguments.document($0, name: "validator") } ?? info?.validator,
+                for: target.collection, level: validationLevel ?? info?.validationLevel ?? .strict)
         }
     }
 
@@ -162,3 +189,5 @@ struct CollectionsCommand: ParsableCommand {
         }
     }
 }
+
+extension Database.ValidationLevel: ExpressibleByArgument {}

@@ -181,7 +181,9 @@ extension RevisionStore {
             if edit.isDated, !edit.isDeleted, !document.record.isDesignDocument {
                 fields = try dated(fields) { try parent.flatMap { try document.fields(of: $0, self) } }
             }
-            if !edit.isDeleted { try validate(fields, document.record) }
+            if !edit.isDeleted {
+                try validate(fields, document.record) { try parent.flatMap { try document.fields(of: $0, self) } }
+            }
             let revision = try RevisionDigest.revision(
                 after: parent, isDeleted: edit.isDeleted, body: fields, attachments: files.map(\.digestPart))
             try document.record.tree.merge(
@@ -193,13 +195,21 @@ extension RevisionStore {
         }
     }
 
-    /// Throws when a new body violates the schema of the collection. The engine validates those of winners only, and
+    /// Throws when a new body violates the validator of the collection. The engine validates those of winners only, and
     /// another one may become the winner's later.
-    private func validate(_ fields: BSONDocument, _ record: DocumentRecord) throws {
+    private func validate(
+        _ fields: BSONDocument, _ record: DocumentRecord, replacing former: () throws -> BSONDocument?
+    ) throws {
         if record.isDesignDocument { return }
-        let schema = try knownSchema ?? options()["validator"]?.documentValue.map { try DocumentSchema($0) }
-        knownSchema = .some(schema)
-        try schema?.validate(BSONDocument(joining: ["_id": record.storedID], fields.withStoredKeys), of: name)
+        let validator = try knownValidator ?? DocumentValidator(options: options())
+        knownValidator = .some(validator)
+        func stored(_ fields: BSONDocument) -> BSONDocument {
+            BSONDocument(joining: ["_id": record.storedID], fields.withStoredKeys)
+        }
+        try validator?.validate(stored(fields), of: name) {
+            guard let fields = try former() else { return nil }
+            return stored(fields)
+        }
     }
 
     /// The revision that an edit is based on.
@@ -231,7 +241,11 @@ extension RevisionStore {
                 of: pushed.attachments, parent, document, generation: revision.generation, isPushed: true)
         }
         do {
-            if isNew, !pushed.isDeleted { try validate(pushed.fields, document.record) }
+            if isNew, !pushed.isDeleted {
+                try validate(pushed.fields, document.record) {
+                    try parent.flatMap { try document.fields(of: $0, self) }
+                }
+            }
             let result = try document.record.tree.merge(
                 pushed.path, status: pushed.isDeleted ? .deleted : .available)
             if result == .nothingNew { return }

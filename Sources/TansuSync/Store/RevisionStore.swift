@@ -25,8 +25,8 @@ package final class RevisionStore {
     package internal(set) var isUnrecorded = false
     /// The options of the collection, once they were read.
     private var knownOptions: BSONDocument?
-    /// The schema of the collection, once it was read.
-    var knownSchema: DocumentSchema??
+    /// The validator of the collection, once it was read.
+    var knownValidator: DocumentValidator??
     /// What was read of design documents before.
     var definitions: FindIndexDefinitions?
 

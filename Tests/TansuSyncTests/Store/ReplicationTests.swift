@@ -42,6 +42,25 @@ struct ReplicationTests {
         #expect(try notes.conflicted() == ["a"])
     }
 
+    @Test("A revision obeys a query and its level", arguments: Database.ValidationLevel.allCases)
+    func validators(level: Database.ValidationLevel) throws {
+        let database = try Database(.memory)
+        let notes = try database.collection("notes")
+        let replicated = try notes.enableReplication()
+        if level != .strict { try notes.save(["_id": "old", "n": -1]) }
+        try database.setValidator(["$expr": ["$gte": ["$n", 0]]], for: "notes", level: level)
+        let refuses = level == .strict || level == .moderate
+        func push(_ id: String, _ n: BSONValue) throws -> Bool {
+            let path = RevisionPath(try #require(Revision("1-a")))
+            return try replicated.write { try $0.push([PushedRevision(id: id, path: path, fields: ["n": n])]) } == [nil]
+        }
+        #expect(try push("good", 1))
+        #expect(try push("bad", -1) != refuses)
+        #expect(try notes.find(["_id": ["$in": ["good", "bad"]]]).all().count == (refuses ? 1 : 2))
+        // What violates it already may be changed, but where it is strict.
+        if level != .strict { try notes.update(["_id": "old"], ["$set": ["n": -2]]) }
+    }
+
     @Test("Documents that cannot be replicated are refused by name, and nothing of them changes")
     func refused() throws {
         let database = try Database(.memory)

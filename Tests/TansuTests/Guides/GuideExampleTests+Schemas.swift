@@ -23,6 +23,12 @@ extension GuideExampleTests {
         try people.save(["name": "rosa", "mail": "r@x", "pets": [["species": "cat"]]])
         let error = #expect(throws: TansuError.self) { try people.save(["name": "x", "pets": [[:]]]) }
         #expect(error?.context == "pets.0.species: required")
+
+        try db.setValidator(
+            ["from": ["$type": "date"], "$expr": ["$lte": ["$from", "$to"]]],
+            for: "trips", level: .warn)
+        try db.collection("trips").save(["from": .date(2), "to": .date(1)])
+        #expect(try db.collections().first { $0.name == "trips" }?.validationLevel == .warn)
     }
 
     @Test func migratingDocuments() throws {
