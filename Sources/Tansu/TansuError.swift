@@ -149,11 +149,11 @@ extension TansuError.Code {
     /// Bytes that are not a valid BSON document. Check their source.
     public static let invalidBSON = Self(TANSU_E_INVALID_BSON)
 
-    /// Valid BSON that may not be stored: a duplicate key, one that begins with `$`, or what violates the schema of its
+    /// Valid BSON that may not be stored: a duplicate key, one within an `_id` that begins with `$`, or what violates the schema of its
     /// collection; the context is then path and rule, such as `pet.age: minimum`.
     public static let invalidDocument = Self(TANSU_E_INVALID_DOCUMENT)
 
-    /// An `_id` of a kind that cannot be one: an array, a regex, undefined or null.
+    /// An `_id` of a kind that cannot be one: an array, a regex or undefined; or nil, which no value has.
     public static let invalidID = Self(TANSU_E_INVALID_ID)
 
     /// An unknown or malformed operator, hint, path or operand; the context names it.

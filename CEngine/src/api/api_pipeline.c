@@ -137,9 +137,10 @@ static tansu_status put_on(writing *w, tansu_document document) {
             if (at.type != DOC_DOCUMENT && at.type != DOC_ARRAY)
                 at.type = DOC_MISSING;
         }
-        if (at.type == DOC_MISSING && strcmp(to->on[i], "_id") == 0)
+        bool id = strcmp(to->on[i], "_id") == 0;
+        if (at.type == DOC_MISSING && id)
             return TANSU_DONE;
-        if (at.type == DOC_MISSING || at.type == DOC_NULL || at.type == DOC_UNDEFINED ||
+        if (at.type == DOC_MISSING || (at.type == DOC_NULL && !id) || at.type == DOC_UNDEFINED ||
             at.type == DOC_ARRAY)
             return error_set(w->error, TANSU_E_INVALID_QUERY, to->on[i],
                              "A document to merge has no value here, or null, or an array");

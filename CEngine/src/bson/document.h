@@ -210,9 +210,9 @@ typedef enum doc_check_mode {
     DOC_CHECK_BSON, /* any valid BSON document: queries, hints, options */
     DOC_CHECK_OWN,  /* what the library itself has made of such documents: of any size, with any
                        number of keys, and with levels around them */
-    DOC_CHECK_STORE /* documents to store: no keys that begin with `$` (except $ref, $id, $db of a
-                        DBRef in a sub-document that begins with $ref), no duplicate keys, an `_id`
-                        of an allowed kind */
+    DOC_CHECK_STORE /* documents to store: no duplicate keys, an `_id` of an allowed kind, in which
+                        no keys begin with `$` (except $ref, $id, $db of a DBRef, a document that
+                        begins with $ref) */
 } doc_check_mode;
 
 /*
@@ -226,7 +226,7 @@ typedef enum doc_check_mode {
  */
 tansu_status doc_check(const uint8_t *doc, size_t size, doc_check_mode mode, tansu_error *error);
 
-/* doc_check_id -- whether a value may be an `_id`: anything but array, regex, undefined, null and
+/* doc_check_id -- whether a value may be an `_id`: anything but array, regex, undefined and
  * missing. Errors: INVALID_ID. */
 tansu_status doc_check_id(const doc_value *id, tansu_error *error);
 

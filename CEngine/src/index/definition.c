@@ -26,21 +26,15 @@ static bool paths_equal(const path *a, const path *b) {
     return true;
 }
 
-/* check_path -- refuses paths that no stored document has, or that mean more than one field. */
+/* check_path -- refuses paths that no query has, or that mean more than one field. */
 static tansu_status check_path(const path *path, tansu_error *error) {
     if (path->count == 1 && (strcmp(path->text, "*") == 0 || strcmp(path->text, "**") == 0))
         return error_set(
             error, TANSU_E_INVALID_INDEX, path->text,
             "An index needs the path of a field, or \"**\"; \"*\" is for queries only");
-    for (uint32_t i = 0; i < path->count; i++) {
-        const char *name = path->parts[i].name;
-        bool reference = i > 0 && (strcmp(name, "$ref") == 0 || strcmp(name, "$id") == 0 ||
-                                   strcmp(name, "$db") == 0);
-        if (name[0] == '$' && !reference)
-            return error_set(
-                error, TANSU_E_INVALID_INDEX, path->text,
-                "A path that begins with \"$\" can't be indexed; no stored field begins with it");
-    }
+    if (path->count != 0 && path->parts[0].name[0] == '$')
+        return error_set(error, TANSU_E_INVALID_INDEX, path->text,
+                         "A path that begins with \"$\" can't be indexed; no query names it");
     return TANSU_OK;
 }
 

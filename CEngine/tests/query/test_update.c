@@ -92,7 +92,22 @@ static void set_puts_values_where_they_belong(void) {
     BECOMES("INVALID_QUERY $set.a.b", "{'a':null}", "{'$set':{'a.b':1}}");
     BECOMES("INVALID_QUERY $set.a.b", "{'a':[{'b':1}]}", "{'$set':{'a.b':1}}");
     BECOMES("INVALID_QUERY $set.a.200000", "{'a':[]}", "{'$set':{'a.200000':1}}");
-    BECOMES("INVALID_DOCUMENT $set.a.$b", "{}", "{'$set':{'a':{'$b':1}}}");
+    BECOMES("{'a':{'$b':1}}", "{}", "{'$set':{'a':{'$b':1}}}");
+    BECOMES("{'a':{'$b':2}}", "{'a':{'$b':1}}", "{'$inc':{'a.$b':1}}");
+    BECOMES("{'a':{'$b':{'$$':1}}}", "{}", "{'$set':{'a.$b.$$':1}}");
+    BECOMES("{'a':{'$b':1}}", "{'c':1}", "{'$rename':{'c':'a.$b'}}");
+    BECOMES("{'a':[{'$b':2}]}", "{'a':[{'$b':1}]}", "{'$inc':{'a.$[].$b':1}}");
+    BECOMES("{'a':[{'$x':1}]}", "{'a':[]}", "{'$addToSet':{'a':{'$x':1}}}");
+    BECOMES("{'a':[]}", "{'a':[{'$x':1}]}", "{'$pullAll':{'a':[{'$x':1}]}}");
+    BECOMES("{'a':[]}", "{'a':[{'$x':1}]}", "{'$pull':{'a':{'$eq':{'$x':1}}}}");
+    BECOMES("INVALID_QUERY $pull.a.$x", "{'a':[]}", "{'$pull':{'a':{'$x':1}}}");
+    BECOMES("INVALID_QUERY $set.$b", "{}", "{'$set':{'$b':1}}");
+    BECOMES("INVALID_QUERY $set.$ref", "{}", "{'$set':{'$ref':1}}");
+    BECOMES("INVALID_QUERY $rename.c", "{'c':1}", "{'$rename':{'c':'$b'}}");
+    BECOMES("INVALID_QUERY $rename.c", "{'c':1}", "{'$rename':{'c':'a.$'}}");
+    BECOMES("INVALID_QUERY $set.a.$[b", "{'a':[1]}", "{'$set':{'a.$[b':1}}");
+    BECOMES("INVALID_QUERY $replace", "{}", "{'$replace':{'$b':1}}");
+    BECOMES("{'a':{'$b':1}}", "{}", "{'$replace':{'a':{'$b':1}}}");
 }
 
 static void new_fields_come_in_the_order_of_their_names(void) {
@@ -176,7 +191,7 @@ static void push_appends(void) {
             "{'$push':{'a':{'$each':[{'x':2,'y':1},{'x':1,'y':9}],'$sort':{'x':1,'y':1}}}}");
     BECOMES("INVALID_QUERY $push.a", "{'a':1}", "{'$push':{'a':1}}");
     BECOMES("INVALID_QUERY $push.a", "{'a':null}", "{'$push':{'a':1}}");
-    BECOMES("INVALID_QUERY $push.a", "{'a':[]}", "{'$push':{'a':{'$slice':1}}}");
+    BECOMES("{'a':[{'$slice':1}]}", "{'a':[]}", "{'$push':{'a':{'$slice':1}}}");
     BECOMES("INVALID_QUERY $push.a", "{'a':[]}", "{'$push':{'a':{'$each':1}}}");
     BECOMES("INVALID_QUERY $push.a", "{'a':[]}", "{'$push':{'a':{'$each':[],'$up':1}}}");
     BECOMES("INVALID_QUERY $push.a", "{'a':[]}", "{'$push':{'a':{'$each':[],'$sort':{}}}}");

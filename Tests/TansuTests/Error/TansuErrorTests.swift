@@ -32,9 +32,9 @@ struct TansuErrorTests {
         let things = try Database(.memory).collection("things")
         let cases: [(BSONDocument, TansuError.Code)] = [
             (["_id": [1, 2]], .invalidID),
-            (["_id": nil], .invalidID),
-            (["$set": 1], .invalidDocument),
-            (["a": ["$b": 1]], .invalidDocument),
+            (["_id": .undefined], .invalidID),
+            (["_id": ["$set": 1]], .invalidDocument),
+            (["_id": ["a": ["$b": 1]]], .invalidDocument),
         ]
         for (document, code) in cases {
             let error = #expect(throws: TansuError.self) { try things.save(document) }

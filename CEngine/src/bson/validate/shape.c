@@ -46,7 +46,7 @@ static bool array_fits(shape *f, uint32_t at, uint32_t end, const doc_value *arr
             continue;
         if (iter.value.type == DOC_DOCUMENT && at < end
                 ? !level_fits(f, at, end, iter.value.data, iter.value.size, depth + 1)
-                : !value_may_be_stored(&iter.value, depth))
+                : !value_may_be_stored(&iter.value, depth, false))
             return false;
     }
     return !iter.malformed;
@@ -55,11 +55,13 @@ static bool array_fits(shape *f, uint32_t at, uint32_t end, const doc_value *arr
 /* value_fits -- whether the value of a key is valid, in addition to its size. */
 static bool value_fits(shape *f, const shape_key *key, const doc_value *value, uint32_t depth) {
     uint32_t below = (uint32_t)(key - f->keys) + 1;
+    if (key->id)
+        return value_may_be_stored(value, depth, true);
     if (value->type == DOC_ARRAY && depth < SHAPE_DEPTH)
         return array_fits(f, below, key->next, value, depth + 1);
     if (value->type == DOC_DOCUMENT && below < key->next)
         return level_fits(f, below, key->next, value->data, value->size, depth + 1);
-    return value_may_be_stored(value, depth);
+    return value_may_be_stored(value, depth, false);
 }
 
 /* as_before -- whether the element at `at`, where `left` bytes follow up to the NUL that ends the
@@ -114,12 +116,11 @@ static bool level_fits(shape *f, uint32_t first, uint32_t end, const uint8_t *do
 /* ---- Learning a shape ---- */
 
 /* insert_key -- makes a key the one at a place, and those from there on the next ones. The caller
- * corrects where the levels end that contain it. False when there is no room, or the key has rules
- * of its own. */
+ * corrects where the levels end that contain it. False when there is no room. */
 static bool insert_key(shape *f, uint32_t at, const doc_iter *iter, bool id) {
     known_element element = known_element_of(iter);
     uint32_t rest = known_element_rest(&element);
-    if (f->count == SHAPE_KEYS || f->bytes + rest > SHAPE_BYTES || iter->key[0] == '$')
+    if (f->count == SHAPE_KEYS || f->bytes + rest > SHAPE_BYTES)
         return false;
     for (uint32_t i = 0; i < f->count; i++)
         f->keys[i].next += i >= at || f->keys[i].next > at;

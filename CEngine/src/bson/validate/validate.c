@@ -27,6 +27,7 @@ typedef struct level {
     const struct level *parent;
     doc_iter iter;
     uint32_t depth; /* the root's is 1 */
+    bool id;        /* within an `_id`, whose keys do not begin with `$` */
     bool names;     /* a document whose keys are field names: not an array, not a code's scope */
     bool distinct;  /* duplicate keys are invalid */
     bool reference; /* begins with $ref, as a DBRef does */
@@ -254,18 +255,20 @@ static inline bool key_is(const doc_iter *iter, const char *name, uint32_t size)
 
 /* has_rules -- whether check_name() has anything to say about the current key. */
 static inline bool has_rules(const level *level, const doc_iter *iter) {
-    return level->names && (iter->key[0] == '$' || (level->depth == 1 && iter->key_size == 3));
+    return level->names &&
+           ((level->id && iter->key[0] == '$') || (level->depth == 1 && iter->key_size == 3));
 }
 
 /* check_name -- the rules for field names and `_id` of a document that may be stored. */
 static tansu_status check_name(const check *check, level *level, bool first) {
     const doc_iter *iter = &level->iter;
-    if (iter->key[0] == '$') {
-        if (first && level->depth > 1 && key_is(iter, "$ref", 4))
+    if (level->id && iter->key[0] == '$') {
+        if (first && key_is(iter, "$ref", 4))
             level->reference = true;
         else if (!level->reference || !(key_is(iter, "$id", 3) || key_is(iter, "$db", 3)))
             return refuse(check, level, iter->key, TANSU_E_INVALID_DOCUMENT,
-                          "Key begins with $, which is reserved for operators; rename it");
+                          "Key in an \"_id\" begins with $, so that no query could name the value; "
+                          "rename it");
     } else if (level->depth == 1 && key_is(iter, "_id", 3)) {
         tansu_error error;
         tansu_status status = doc_check_id(&iter->value, &error);
@@ -332,6 +335,8 @@ static tansu_status check_level(const check *check, const level *parent, const u
     level level;
     level.parent = parent;
     level.depth = parent != NULL ? parent->depth + 1 : 1;
+    level.id =
+        parent != NULL && (parent->id || (parent->depth == 1 && key_is(&parent->iter, "_id", 3)));
     level.reference = false;
     level.distinct = check->store && type != DOC_ARRAY;
     level.names = check->store && type == DOC_DOCUMENT;
@@ -376,9 +381,9 @@ tansu_status doc_check(const uint8_t *doc, size_t size, doc_check_mode mode, tan
     return check_level(&check, NULL, doc, size, DOC_DOCUMENT);
 }
 
-bool value_may_be_stored(const doc_value *value, uint32_t depth) {
+bool value_may_be_stored(const doc_value *value, uint32_t depth, bool id) {
     check check = {value->data, true, TANSU_MAX_DEPTH, NULL};
-    level level = {.depth = depth};
+    level level = {.depth = depth, .id = id};
     return check_value(&check, &level, value) == TANSU_OK;
 }
 
@@ -389,7 +394,6 @@ tansu_status doc_check_id(const doc_value *id, tansu_error *error) {
     case DOC_ARRAY: kind = "an array"; break;
     case DOC_REGEX: kind = "a regex"; break;
     case DOC_UNDEFINED: kind = "undefined"; break;
-    case DOC_NULL: kind = "null"; break;
     default: return TANSU_OK;
     }
     return error_set(

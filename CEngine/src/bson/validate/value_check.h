@@ -23,7 +23,8 @@ static inline bool value_is_plain(const doc_value *value) {
 }
 
 /* value_may_be_stored -- whether the value of an element at a depth (1: of the document) of a
- * document to store is valid, in addition to what an iterator has checked. */
-bool value_may_be_stored(const doc_value *value, uint32_t depth);
+ * document to store is valid, in addition to what an iterator has checked; `id`: it is the `_id`,
+ * or within it. */
+bool value_may_be_stored(const doc_value *value, uint32_t depth, bool id);
 
 #endif

@@ -67,7 +67,7 @@ static bool read_hex(const doc_value *id, uint8_t bytes[OBJECT_ID_SIZE], doc_val
     return object_id_read(text, size, bytes);
 }
 
-/* look_up -- the document with an id; the id itself when there is none. */
+/* look_up -- the document with an id; the id itself when there is none. Null refers to none. */
 static bool look_up(joining *j, const join_spec *at, const doc_value *id, doc_value *result) {
     if (++j->looked_up % JOIN_STEP == 0) {
         tansu_status ended = deadline_check(j->deadline, j->error);
@@ -77,7 +77,7 @@ static bool look_up(joining *j, const join_spec *at, const doc_value *id, doc_va
     const collection_state *collection = snapshot_collection(j->snapshot, at->collection);
     bool found = false;
     *result = *id;
-    if (!collection || doc_check_id(id, NULL) != TANSU_OK)
+    if (!collection || id->type == DOC_NULL || doc_check_id(id, NULL) != TANSU_OK)
         return true;
     tansu_status status = find_document(j, at, collection, id, &found, result);
     uint8_t bytes[OBJECT_ID_SIZE];

@@ -272,6 +272,14 @@ tansu_status parse_bits(parser *p, node *parent, const char *name, const doc_val
 
 /* ---- Parses $in and $nin: values of an array, or those that a subquery yields ---- */
 
+/* is_operator_document -- whether a value is a document that begins with what may be an operator,
+ * and is no DBRef. */
+static bool is_operator_document(const doc_value *value) {
+    doc_iter iter;
+    return value->type == DOC_DOCUMENT && doc_iter_value(&iter, value) && doc_iter_next(&iter) &&
+           iter.key[0] == '$' && strcmp(iter.key, "$ref") != 0;
+}
+
 /* collate_operand -- collates an operand that a collation applies to. */
 static tansu_status collate_operand(parser *p, test *t, doc_value *value) {
     if (!p->collation || !collation_applies(value))
@@ -305,7 +313,11 @@ static tansu_status read_array(parser *p, node *parent, const char *name,
         }
         doc_value *value = &t->operands[t->operand_count++];
         *value = iter.value;
-        status = parse_check_operand(p, name, value);
+        status = is_operator_document(value)
+                     ? parse_bad(p, name,
+                                 "An element must be a value, not a condition; use \"$or\" to "
+                                 "combine conditions, and \"$eq\" for a key that begins with $")
+                     : parse_check_operand(p, name, value);
         if (status == TANSU_OK)
             status = collate_operand(p, t, value);
     }

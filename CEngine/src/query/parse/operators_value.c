@@ -42,19 +42,7 @@ static tansu_status set_operand(parser *p, test *t, const doc_value *value) {
     return parse_collate(p, p->collation, &t->operand);
 }
 
-/* is_operator_document -- whether a value is a document that begins with an operator. No stored
- * document does, so it can only be meant as a condition. */
-static bool is_operator_document(const doc_value *value) {
-    doc_iter iter;
-    return value->type == DOC_DOCUMENT && doc_iter_value(&iter, value) && doc_iter_next(&iter) &&
-           iter.key[0] == '$' && strcmp(iter.key, "$ref") != 0;
-}
-
 tansu_status parse_check_operand(parser *p, const char *name, const doc_value *operand) {
-    if (is_operator_document(operand))
-        return parse_bad(p, name,
-                         "Operand must be a value, not a condition; use \"$not\" or \"$and\" to "
-                         "combine conditions");
     if (!p->ignore_case || operand->type == DOC_STRING)
         return TANSU_OK;
     return parse_bad(p, name, "Operand inside \"$icase\" must be a string");

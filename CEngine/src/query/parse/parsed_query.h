@@ -45,8 +45,8 @@ struct query {
 tansu_status query_path(query *q, const char *text, size_t size, const char *context,
                         const path **result, tansu_error *error);
 
-/* query_path_keys -- the same for a path that only looks for values: an empty part is the key "".
- */
+/* query_path_keys -- the same for a path that only looks for values: an empty part is the key "",
+ * and parts may begin with `$`. */
 tansu_status query_path_keys(query *q, const char *text, size_t size, const char *context,
                              const path **result, tansu_error *error);
 

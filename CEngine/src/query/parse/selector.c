@@ -561,15 +561,16 @@ bool condition_holds(const condition *c, match_context *context, const doc_value
 
 /* ---- The paths of a query, which live as long as it does ---- */
 
-/* check_parts -- rejects parts that begin with `$`: only the keys of a DBRef do. */
+/* check_parts -- rejects parts that begin with `$`, but for the keys of a DBRef: of a path that is no
+ * condition, other such parts are hardly meant as keys. */
 static tansu_status check_parts(const path *path, const char *context, tansu_error *error) {
     for (uint32_t i = 0; i < path->count; i++) {
         const char *name = path->parts[i].name;
-        if (name[0] == '$' && strcmp(name, "$ref") != 0 && strcmp(name, "$id") != 0 &&
-            strcmp(name, "$db") != 0)
+        if (name[0] == '$' && (i == 0 || (strcmp(name, "$ref") != 0 && strcmp(name, "$id") != 0 &&
+                                          strcmp(name, "$db") != 0)))
             return error_set(error, TANSU_E_INVALID_QUERY, context,
-                             "Path has a part \"%.64s\", but no stored key begins with $; use the "
-                             "name of a field",
+                             "Path has the part \"%.64s\"; use the name of a field, or the "
+                             "expression $getField for a key that begins with $",
                              name);
     }
     return TANSU_OK;
@@ -606,7 +607,7 @@ static tansu_status add_path(query *q, const char *text, size_t size, enum path_
         return error_set(error, TANSU_E_INVALID_QUERY, context,
                          "Path has several keys after \"**\"; give one, the name of a field at any "
                          "depth");
-    return check_parts(&link->path, context, error);
+    return use == USE_PLAIN ? check_parts(&link->path, context, error) : TANSU_OK;
 }
 
 tansu_status query_path(query *q, const char *text, size_t size, const char *context,

@@ -92,7 +92,7 @@ tansu_status parse_regex_value(parser *p, node *parent, const char *name, const 
 /* parse_collate -- replaces a value by the collated one, which lives as long as the query. */
 tansu_status parse_collate(parser *p, const collation *by, doc_value *value);
 
-/* parse_check_operand -- rejects conditions, and inside $icase everything but strings. */
+/* parse_check_operand -- rejects everything but strings inside $icase. */
 tansu_status parse_check_operand(parser *p, const char *name, const doc_value *operand);
 
 /* Parsers of operators, for the table in operators_value.c. */

@@ -112,15 +112,10 @@ tansu_status array_change_parse(update *u, operation *o, tansu_error *error) {
         return error_memory(error);
     if (o->kind == OPERATOR_PUSH_ALL || o->kind == OPERATOR_ADD_TO_SET_ALL)
         return take_values(u, o, &o->operand, error);
-    bool modified = false;
-    if (o->operand.type == DOC_DOCUMENT) {
-        doc_iter_value(&iter, &o->operand);
-        while (doc_iter_next(&iter)) {
-            modified = modified || (iter.key[0] == '$' && strcmp(iter.key, "$ref") != 0 &&
-                                    strcmp(iter.key, "$id") != 0 && strcmp(iter.key, "$db") != 0);
-        }
-    }
-    if (!modified) {
+    /* Without $each, a document is the value itself, whatever its keys are. */
+    doc_value values;
+    if (o->operand.type != DOC_DOCUMENT ||
+        !doc_find(o->operand.data, o->operand.size, "$each", 5, &values)) {
         o->array->values = &o->operand;
         o->array->count = 1;
         return TANSU_OK;
@@ -130,9 +125,6 @@ tansu_status array_change_parse(update *u, operation *o, tansu_error *error) {
     doc_iter_value(&iter, &o->operand);
     while (status == TANSU_OK && doc_iter_next(&iter))
         status = take_modifier(u, o, &iter, &each, error);
-    if (status == TANSU_OK && !each)
-        status = bad_update(error, o, "Modifiers of \"%s\" need \"$each\", the values to insert",
-                            o->name);
     return status;
 }
 

@@ -3,7 +3,6 @@
  * unknown, malformed or conflicting is an error that names it.
  */
 #include "bson/value.h"
-#include "bson/writer.h"
 #include "query/update/update_internal.h"
 
 #include <stdarg.h>
@@ -44,11 +43,15 @@ tansu_status update_path(update *u, const char *text, size_t size, const char *c
     return TANSU_OK;
 }
 
-/* read_dynamic -- parses a part that begins with `$`. */
+/* is_dynamic -- whether a part is `$` or in the form of `$[]`; other parts that begin with `$` are
+ * keys. */
+static bool is_dynamic(const path_part *part) {
+    return part->name[0] == '$' && (part->size == 1 || part->name[1] == '[');
+}
+
+/* read_dynamic -- parses a part that is_dynamic(). */
 static tansu_status read_dynamic(update *u, operation *o, uint32_t number, tansu_error *error) {
     const path_part *part = &o->path->parts[number];
-    if (number == 0)
-        return bad_update(error, o, "Path begins with $; begin it with the name of a field");
     if (o->dynamics == NULL) {
         o->dynamics = arena_alloc(&u->memory, o->path->count);
         o->filters = arena_alloc(&u->memory, o->path->count * sizeof *o->filters);
@@ -64,10 +67,8 @@ static tansu_status read_dynamic(update *u, operation *o, uint32_t number, tansu
         u->facts.positional = true;
         return TANSU_OK;
     }
-    if (part->size < 3 || part->name[1] != '[' || part->name[part->size - 1] != ']')
-        return bad_update(error, o,
-                          "Part \"%.60s\" of the path is invalid; use $, $[] or $[name], since no "
-                          "stored key begins with $",
+    if (part->name[part->size - 1] != ']')
+        return bad_update(error, o, "Part \"%.60s\" of the path is invalid; use $, $[] or $[name]",
                           part->name);
     if (part->size == 3) {
         o->dynamics[number] = DYNAMIC_ALL;
@@ -85,18 +86,19 @@ static tansu_status read_dynamic(update *u, operation *o, uint32_t number, tansu
     return TANSU_OK;
 }
 
-/* may_begin_with_dollar -- whether a name is a key of a DBRef. */
-static bool may_begin_with_dollar(const char *name) {
-    return strcmp(name, "$ref") == 0 || strcmp(name, "$id") == 0 || strcmp(name, "$db") == 0;
-}
-
 /* read_path -- parses the path of an operator and its `$` parts. */
 static tansu_status read_path(update *u, operation *o, const doc_iter *field, tansu_error *error) {
     char context[sizeof error->context];
     snprintf(context, sizeof context, "%s.%s", o->name, field->key);
     tansu_status status = update_path(u, field->key, field->key_size, context, &o->path, error);
-    for (uint32_t i = 0; status == TANSU_OK && i < o->path->count; i++) {
-        if (o->path->parts[i].name[0] == '$' && !may_begin_with_dollar(o->path->parts[i].name))
+    /* A new document may have such keys at its top level. */
+    if (status == TANSU_OK && o->path->parts[0].name[0] == '$' &&
+        (o->kind != OPERATOR_SET_ON_INSERT || is_dynamic(&o->path->parts[0])))
+        return bad_update(error, o,
+                          "Path begins with $; begin it with the name of a field, or change such a "
+                          "key by $setField in a pipeline");
+    for (uint32_t i = 1; status == TANSU_OK && i < o->path->count; i++) {
+        if (is_dynamic(&o->path->parts[i]))
             status = read_dynamic(u, o, i, error);
     }
     return status;
@@ -124,10 +126,10 @@ static tansu_status take_rename(update *u, operation *o, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     for (uint32_t i = 0; i < o->to->count; i++) {
-        const char *name = o->to->parts[i].name;
-        if (name[0] == '$' && !may_begin_with_dollar(name))
+        if (is_dynamic(&o->to->parts[i]) || (i == 0 && o->to->parts[i].name[0] == '$'))
             return bad_update(error, o,
-                              "New path has a part that begins with $; use the names of fields");
+                              "New path begins with $, or has a part $, $[] or $[name]; use the "
+                              "names of fields");
     }
     if (o->to->count == 1 && strcmp(o->to->parts[0].name, "_id") == 0)
         return error_set(error, TANSU_E_INVALID_ID, "_id",
@@ -244,44 +246,6 @@ static tansu_status take_bit(update *u, operation *o, tansu_error *error) {
     return any ? TANSU_OK : bad_update(error, o, "Operand must be a document such as {\"and\": 5}");
 }
 
-/* check_stored -- whether a value may be stored, whatever the documents have: no key in it begins
- * with $. */
-static tansu_status check_stored(const operation *o, const doc_value *value, tansu_error *error) {
-    tansu_buffer bson = TANSU_BUFFER_INIT;
-    tansu_error found;
-    if (value->type != DOC_DOCUMENT && value->type != DOC_ARRAY)
-        return TANSU_OK;
-    if (!writer_single(&bson, "", value))
-        return error_memory(error);
-    tansu_status status = doc_check(bson.data, bson.size, DOC_CHECK_STORE, &found);
-    tansu_buffer_free(&bson);
-    if (status != TANSU_E_INVALID_DOCUMENT)
-        return TANSU_OK; /* saving decides about sizes and depths */
-    char context[sizeof found.context * 3];
-    snprintf(context, sizeof context, "%s.%.*s.%s", o->name, (int)sizeof found.context,
-             o->path->text, found.context + (found.context[0] == '.'));
-    return error_set(error, status, context, "%s", found.message);
-}
-
-/* check_operand -- check_stored() for all that an operator may store. */
-static tansu_status check_operand(const operation *o, tansu_error *error) {
-    tansu_status status = TANSU_OK;
-    switch (o->kind) {
-    case OPERATOR_SET:
-    case OPERATOR_SET_ON_INSERT:
-    case OPERATOR_MIN:
-    case OPERATOR_MAX: return check_stored(o, &o->operand, error);
-    case OPERATOR_PUSH:
-    case OPERATOR_PUSH_ALL:
-    case OPERATOR_ADD_TO_SET:
-    case OPERATOR_ADD_TO_SET_ALL: break;
-    default: return TANSU_OK;
-    }
-    for (uint32_t i = 0; status == TANSU_OK && i < o->array->count; i++)
-        status = check_stored(o, &o->array->values[i], error);
-    return status;
-}
-
 static const struct known_operator {
     const char *name;
     enum operator_kind kind;
@@ -324,9 +288,7 @@ static tansu_status read_field(update *u, const struct known_operator *known, co
     u->last = o;
     u->count++;
     tansu_status status = read_path(u, o, field, error);
-    if (status == TANSU_OK && known->parse != NULL)
-        status = known->parse(u, o, error);
-    return status == TANSU_OK ? check_operand(o, error) : status;
+    return status == TANSU_OK && known->parse != NULL ? known->parse(u, o, error) : status;
 }
 
 /* read_fields -- parses all paths of an operator. */
@@ -369,7 +331,8 @@ static tansu_status read_replacement(update *u, const doc_value *value, tansu_er
         if (iter.key[0] == '$')
             return bad_context(error, "$replace",
                                "Document has the operator \"%.60s\" instead of a field; use the "
-                               "operator without \"$replace\"",
+                               "operator without \"$replace\", or save a document that has such a "
+                               "key",
                                iter.key);
     }
     return TANSU_OK;

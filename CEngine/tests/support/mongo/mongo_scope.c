@@ -128,20 +128,6 @@ static const char *applies(const rule *rules, size_t count, const char *name) {
 
 #define APPLIES(rules, name) applies(rules, sizeof(rules) / sizeof *(rules), name)
 
-bool scope_has_dollar_keys(const bson_t *doc) {
-    bson_t inner;
-    bson_iter_t iter;
-    for (bson_iter_init(&iter, doc); bson_iter_next(&iter);) {
-        const char *key = bson_iter_key(&iter);
-        if (key[0] == '$' && strcmp(key, "$ref") != 0 && strcmp(key, "$id") != 0 &&
-            strcmp(key, "$db") != 0)
-            return true;
-        if (iter_document(&iter, &inner) && scope_has_dollar_keys(&inner))
-            return true;
-    }
-    return false;
-}
-
 const char *scope_of_query(const bson_iter_t *query) {
     bson_t doc;
     bson_iter_t iter;

@@ -13,10 +13,6 @@
  * an error is expected. */
 const char *scope_of_command(const bson_t *command, bool fails);
 
-/* scope_has_dollar_keys -- whether documents have keys that begin with $, which cannot be stored
- * here. */
-bool scope_has_dollar_keys(const bson_t *doc);
-
 /* scope_of_query -- the same of a query, at any depth. */
 const char *scope_of_query(const bson_iter_t *query);
 
