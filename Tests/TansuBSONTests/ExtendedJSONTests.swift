@@ -117,6 +117,25 @@ struct ExtendedJSONTests {
         #expect(try Array(text.utf8).withUnsafeBytes { try BSONDocument(storedJSON: $0).extendedJSON() } == text)
     }
 
+    /// Documents that look like values of other types.
+    @Test(arguments: [
+        #"{"a":{"\u0024oid":"zz"}}"#, #"{"a":[{"\u0024numberInt":"5"}],"x":{"y":1,"$oid":2}}"#,
+        #"{"\u0024date":{"\u0024numberLong":"1"}}"#, #"{"a":{"\u0024scope":1},"b":{"$ref":"c","$id":1}}"#,
+        #"{"a":{"$x":{"$$":1}},"$b":1}"#,
+    ])
+    func escapedDollarsAreKeys(_ text: String) throws {
+        let document = try BSONDocument(extendedJSON: text)
+        #expect(document.extendedJSON() == text)
+        for format in [ExtendedJSONFormat.canonical, .relaxed] {
+            #expect(try BSONDocument(extendedJSON: document.extendedJSON(format)) == document)
+        }
+        let stored = try Array(text.utf8).withUnsafeBytes { try BSONDocument(storedJSON: $0) }
+        #expect(stored == document)
+        #expect(throws: BSONError.self) {
+            try BSONValue(extendedJSON: #"{"a":{"$oid":"zz"}}"#)
+        }
+    }
+
     /// Keys are compared by their bytes, however many an object has.
     @Test(arguments: [0, 10, 40]) func keysThatLookTheSameAreDifferent(_ others: Int) throws {
         let rest = (0..<others).map { "\"k\($0)\":0," }.joined()

@@ -117,9 +117,9 @@ static tansu_status flush(dump *d, tansu_error *error) {
     return TANSU_OK;
 }
 
-/* put_line -- one document or control line. */
-static tansu_status put_line(dump *d, const uint8_t *doc, size_t size, tansu_error *error) {
-    if (!json_write_document(&d->out, doc, size, true) || !buffer_append_byte(&d->out, '\n'))
+/* end_line -- ends a line, which has been written or not. */
+static tansu_status end_line(dump *d, bool written, tansu_error *error) {
+    if (!written || !buffer_append_byte(&d->out, '\n'))
         return error_memory(error);
     return d->out.size >= OUT_SIZE ? flush(d, error) : TANSU_OK;
 }
@@ -128,9 +128,11 @@ static tansu_status put_line(dump *d, const uint8_t *doc, size_t size, tansu_err
  * frees it. */
 static tansu_status put_control(dump *d, writer *body, size_t start, tansu_error *error) {
     writer_end(body, start);
-    tansu_status status = writer_finish(body, 0)
-                              ? put_line(d, body->out->data, body->out->size, error)
-                              : error_memory(error);
+    tansu_status status =
+        writer_finish(body, 0)
+            ? end_line(d, json_write_document(&d->out, body->out->data, body->out->size, true),
+                       error)
+            : error_memory(error);
     tansu_buffer_free(body->out);
     return status;
 }
@@ -184,7 +186,7 @@ static tansu_status put_document(dump *d, const uint8_t *doc, size_t size, tansu
     guard_touch(doc, size);
     tansu_status status = log_check(r->db->log, r->faults, TANSU_OK, error);
     if (status == TANSU_OK)
-        status = put_line(d, doc, size, error);
+        status = end_line(d, json_write_stored(&d->out, doc, size), error);
     d->document_count++;
     return status == TANSU_OK ? task_advance(&d->progress, 1, error) : status;
 }

@@ -61,7 +61,7 @@ tansu_status load_at(uint64_t line, tansu_status status, tansu_error *error);
  * unless the load is atomic. */
 tansu_status load_save(load *l, tansu_error *error);
 
-/* load_control -- a line whose first key begins with `$` (api/api_load.c). */
+/* load_control -- a control line (api/api_load.c). */
 tansu_status load_control(load *l, const doc_iter *first, tansu_error *error);
 
 /* load_end_collection -- the collection's documents have all been read: they are saved and counted,
@@ -153,6 +153,25 @@ static tansu_status add_document(load *l, tansu_error *error) {
                                                                            : TANSU_OK;
 }
 
+/* is_control -- whether a line begins an object with a key that begins with `$`, unescaped. */
+static bool is_control(const char *text, size_t size) {
+    static const char begins[] = "{\"$";
+    size_t found = 0;
+    for (size_t i = 0; i < size && begins[found] != '\0'; i++) {
+        bool space = found < 2 && strchr(" \t\r\n", text[i]) != NULL;
+        if (!space && text[i] != begins[found])
+            return false;
+        found += !space;
+    }
+    return begins[found] == '\0';
+}
+
+/* is_control_name -- whether a key is that of a control line. */
+static bool is_control_name(const char *key) {
+    return strcmp(key, DUMP_HEADER) == 0 || strcmp(key, DUMP_COLLECTION) == 0 ||
+           strcmp(key, DUMP_END) == 0;
+}
+
 /* take_line -- does what a line says. */
 static tansu_status take_line(load *l, const char *text, size_t size, tansu_error *error) {
     /* The definitions in a dump have operators. */
@@ -167,8 +186,8 @@ static tansu_status take_line(load *l, const char *text, size_t size, tansu_erro
             error_set(error, TANSU_E_INVALID_JSON, NULL, "The dump has lines after its last one"),
             error);
     doc_iter first;
-    if (doc_iter_init(&first, l->document.data, l->document.size) && doc_iter_next(&first) &&
-        first.key[0] == '$')
+    if (is_control(text, size) && doc_iter_init(&first, l->document.data, l->document.size) &&
+        doc_iter_next(&first) && (l->dump || is_control_name(first.key)))
         return load_control(l, &first, error);
     return add_document(l, error);
 }
@@ -567,7 +586,7 @@ static tansu_status read_end(load *l, const doc_value *body, tansu_error *error)
 tansu_status load_control(load *l, const doc_iter *first, tansu_error *error) {
     const char *key = first->key;
     bool header = strcmp(key, DUMP_HEADER) == 0;
-    if (!header && strcmp(key, DUMP_COLLECTION) != 0 && strcmp(key, DUMP_END) != 0)
+    if (!is_control_name(key))
         return invalid(l, "A line begins with a key that neither documents nor dumps have", error);
     if (first->next != first->end || first->value.type != DOC_DOCUMENT)
         return invalid(l, "A control line of a dump must have one member, an object", error);

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-/* No stored document has a key that begins with `$` at its top, so that one which does is no
- * document. */
+/* A line whose first key begins with `$` is no document: one that has such a key is written with
+ * the escape of `$`. */
 #define DUMP_HEADER "$dump"
 #define DUMP_COLLECTION "$collection"
 #define DUMP_END "$end"

@@ -1,10 +1,10 @@
 /// What a parser of JSON makes of `$…` objects, of equal keys and of large integers.
 enum JSONDialect: Sendable {
-    /// Every `$…` wrapper must be valid, equal keys are an error, integers beyond 64 bits become doubles.
+    /// Every `$…` wrapper must be valid, equal keys are an error, integers beyond 64 bits become doubles. An object
+    /// whose first key begins with an escaped `$`, as in `{"\u0024oid": "…"}`, is none.
     case extended
-    /// As extended, for documents to store, and with the forms of version 1 of extended JSON, which old tools write. A
-    /// stored document has no key that begins with `$`, so that an object such as `{"$regex": "a", "$options": ""}` is
-    /// nothing else; in a query it is an operator.
+    /// As extended, for documents to store, and with the forms of version 1 of extended JSON, which old tools write, such
+    /// as `{"$regex": "a", "$options": ""}`; in a query this is an operator.
     case stored
     /// No wrappers; the last of equal keys wins; integers beyond 64 bits of up to 34 digits become decimals.
     case plain
@@ -239,8 +239,12 @@ struct ExtendedJSONParser: ~Copyable {
             }
             hasRepeated = true
         }
-        if dialect != .plain, bytes.first == UInt8(ascii: "$") {
-            wrapper = wrapper ?? ExtendedJSONWrapper(rawValue: String(decoding: bytes, as: UTF8.self))
+        // The first key decides. An escaped "$" says that it is a key.
+        if keys.count == firstKey, dialect != .plain, bytes.first == UInt8(ascii: "$"),
+            scanner.text(from: textStart).utf8.dropFirst().first == UInt8(ascii: "$")
+        {
+            wrapper = ExtendedJSONWrapper(
+                firstKey: String(decoding: bytes, as: UTF8.self), acceptsVersion1: dialect == .stored)
         }
         keys.append(range)
         scanner.skipSpace()

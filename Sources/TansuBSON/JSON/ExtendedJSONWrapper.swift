@@ -21,6 +21,16 @@ enum ExtendedJSONWrapper: String {
     // The query operator. It stays a document, but its text must be valid in a regular expression.
     case regexOperator = "$regex"
 
+    /// What an object with this first key represents; nil for a document.
+    init?(firstKey: String, acceptsVersion1: Bool) {
+        switch firstKey {
+        case "$scope": self = .code
+        case "$type" where acceptsVersion1: self = .binary
+        case "$options" where acceptsVersion1: self = .regexOperator
+        default: self.init(rawValue: firstKey)
+        }
+    }
+
     /// The value of a wrapper.
     ///
     /// - Parameters:
@@ -30,7 +40,10 @@ enum ExtendedJSONWrapper: String {
     func unwrap(
         _ document: BSONDocument, isInnerWrapped: Bool, acceptsVersion1: Bool = false
     ) throws(BSONError) -> BSONValue {
-        if acceptsVersion1, !isInnerWrapped, let value = version1(document) { return value }
+        if acceptsVersion1 {
+            if !isInnerWrapped, let value = version1(document) { return value }
+            if ["$type", "$options"].contains(document.first?.key) { return .document(document) }
+        }
         let value: BSONValue? =
             switch self {
             case .code: code(document)

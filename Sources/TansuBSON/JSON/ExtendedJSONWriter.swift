@@ -99,7 +99,7 @@ struct ExtendedJSONWriter: ~Copyable {
             if !level.isFirst { out.append(UInt8(ascii: ",")) }
             newLine(open.count)
             if !level.isArray {
-                string(from: element.keyStart, to: element.keyStart + element.keyLength)
+                key(of: element, isFirst: level.isFirst)
                 out.append(UInt8(ascii: ":"))
                 if isPretty { out.append(UInt8(ascii: " ")) }
             }
@@ -276,6 +276,19 @@ struct ExtendedJSONWriter: ~Copyable {
 
     // MARK: Strings
 
+    /// Writes a key. One that would make its document represent another type is written with an escape of its "$".
+    private mutating func key(of element: RawElement, isFirst: Bool) {
+        let text = UnsafeRawBufferPointer(
+            rebasing: bytes[element.keyStart..<element.keyStart + element.keyLength])
+        guard isFirst, form == .canonical || form == .relaxed, text.first == UInt8(ascii: "$"),
+            let wrapper = ExtendedJSONWrapper(
+                firstKey: String(decoding: text, as: UTF8.self), acceptsVersion1: false),
+            wrapper != .regexOperator
+        else { return escaped(text) }
+        out.append(utf8: "\"\\u0024")
+        body(UnsafeRawBufferPointer(rebasing: text.dropFirst()))
+    }
+
     private mutating func string(at offset: Int) {
         string(from: offset + 4, to: offset + 3 + Int(bytes.int32(at: offset)))
     }
@@ -291,6 +304,11 @@ struct ExtendedJSONWriter: ~Copyable {
 
     private mutating func escaped(_ text: UnsafeRawBufferPointer) {
         out.append(UInt8(ascii: "\""))
+        body(text)
+    }
+
+    /// Writes a text and the quote after it.
+    private mutating func body(_ text: UnsafeRawBufferPointer) {
         var runStart = 0
         var i = 0
         while let special = text.firstToEscape(from: i) {

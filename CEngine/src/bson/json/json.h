@@ -4,7 +4,8 @@
  * The parser reads the text once and writes BSON as it goes. It accepts only RFC 8259: one object,
  * UTF-8, no duplicate keys, nothing after the end. The first key of an object decides whether it
  * represents a BSON type, such as {"$oid": "…"}; then all members must be valid. `$regex`, `$type`
- * and the other names of the query language are ordinary keys.
+ * and the other names of the query language are ordinary keys, and so is a first key that is written
+ * with an escape, {"\u0024oid": "…"}: the writer does so with a document that has such a key.
  */
 #ifndef TANSU_BSON_JSON_JSON_H
 #define TANSU_BSON_JSON_JSON_H
@@ -18,9 +19,8 @@ tansu_status json_parse(const char *text, size_t length, size_t limit, uint32_t 
                         tansu_buffer *result, tansu_error *error);
 
 /* json_parse_stored -- the same for a document to store, which may have the forms of extended JSON
- * v1 as well: {"$date": n}, {"$binary": "…", "$type": "00"}, {"$regex": "…", "$options": "…"}. No
- * stored document has a key that begins with `$`, so that they have no other meaning; in a query
- * `$regex` is an operator. */
+ * v1 as well: {"$date": n}, {"$binary": "…", "$type": "00"}, {"$regex": "…", "$options": "…"}; in a
+ * query `$regex` is an operator. */
 tansu_status json_parse_stored(const char *text, size_t length, tansu_buffer *result,
                                tansu_error *error);
 
@@ -29,6 +29,10 @@ tansu_status json_parse_stored(const char *text, size_t length, tansu_buffer *re
  * far deeper than doc_check() allows, is left out. */
 bool json_write_document(tansu_buffer *text, const uint8_t *doc, size_t size, bool canonical);
 bool json_write_value(tansu_buffer *text, const doc_value *value, bool canonical);
+
+/* json_write_stored -- appends the canonical text of a document of which no other reader takes the
+ * first key for a name of its own: a `$` at its beginning is escaped. */
+bool json_write_stored(tansu_buffer *text, const uint8_t *doc, size_t size);
 
 /* json_write_members -- appends the members of a document, without the braces. */
 bool json_write_members(tansu_buffer *text, const uint8_t *doc, size_t size, bool canonical);

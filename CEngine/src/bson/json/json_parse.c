@@ -33,6 +33,7 @@ typedef struct reader {
     size_t limit;
     uint32_t depth; /* limit of the levels of the document */
     bool v1;        /* the forms of extended JSON v1 count */
+    bool single;    /* the text represents a single value */
     writer w;
     tansu_buffer *out; /* of the writer */
     tansu_buffer scratch;
@@ -406,7 +407,8 @@ static bool read_array(reader *r, uint32_t level, uint32_t nesting) {
 typedef struct object {
     size_t start; /* in the output */
     size_t first; /* of its keys */
-    bool wrapper; /* its first key says that it represents a type */
+    bool wrapper; /* its first key says that it represents a type, or may do so (v1) */
+    bool value;   /* it says so */
     bool braces;  /* its first value is an object */
 } object;
 
@@ -428,15 +430,19 @@ static bool read_member(reader *r, object *o, uint32_t level, uint32_t nesting) 
     r->next++;
     skip_space(r);
     if (is_first) {
+        /* An escape of `$` says that the key is one. */
         const char *key = (const char *)r->out->data + element + 1;
-        o->wrapper =
-            nesting > 1 && *key == '$' && json_is_wrapper(key, r->out->size - element - 2, r->v1);
+        size_t size = r->out->size - element - 2;
+        bool plain = *key == '$' && position[1] == '$';
+        o->wrapper = nesting > 1 && plain && json_is_wrapper(key, size, r->v1);
+        o->value = o->wrapper && json_is_wrapper(key, size, false);
+        r->single = r->single || (nesting == 1 && plain && json_is_wrapper(key, size, false));
         o->braces = at(r, '{');
     }
     if (is_first && !o->wrapper && level > r->depth)
         return open_level(r, level, nesting, &element); /* too deep: sets the error */
     uint32_t below = level + 1;
-    if (o->wrapper)
+    if (o->value)
         below = strcmp((const char *)r->out->data + element + 1, "$scope") == 0 ? level : level - 1;
     uint8_t type;
     if (!read_value(r, below, nesting + 1, &type))
@@ -530,7 +536,7 @@ static bool read_root(reader *r) {
     if (r->next != r->end)
         return invalid(r, r->next, "Text after the end of the object; remove it");
     const char *key = (const char *)r->out->data + 5;
-    if (r->out->size > 5 && *key == '$' && json_is_wrapper(key, strlen(key), false))
+    if (r->single)
         return fail(r, TANSU_E_INVALID_JSON, r->text, key,
                     "Key \"%s\" makes this a single value, but a document is expected", key);
     return true;

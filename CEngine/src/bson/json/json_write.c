@@ -210,14 +210,35 @@ static bool put_array(tansu_buffer *text, const doc_value *value, bool canonical
     return buffer_append_byte(text, ']');
 }
 
+/* escape_dollar -- replaces the `$` at a position of the text by its escape. */
+static bool escape_dollar(tansu_buffer *text, size_t at) {
+    static const char escape[] = "\\u0024";
+    size_t more = sizeof escape - 2;
+    if (!buffer_reserve(text, more))
+        return false;
+    memmove(text->data + at + 1 + more, text->data + at + 1, text->size - at - 1);
+    memcpy(text->data + at, escape, more + 1);
+    text->size += more;
+    return true;
+}
+
+/* put_key -- a key. One that would make its document represent a type is written with the escape of
+ * `$`, by which the parser knows it as a key. */
+static bool put_key(tansu_buffer *text, const doc_iter *iter, bool first) {
+    size_t at = text->size;
+    return json_write_string(text, iter->key, iter->key_size) &&
+           (!first || iter->key[0] != '$' || !json_is_wrapper(iter->key, iter->key_size, false) ||
+            escape_dollar(text, at + 1));
+}
+
 /* put_members -- the members of a document at a depth. */
 static bool put_members(tansu_buffer *text, const uint8_t *doc, size_t size, bool canonical,
                         uint32_t depth) {
     doc_iter iter;
     bool valid = depth < MOST_LEVELS && doc_iter_init(&iter, doc, size);
     for (bool first = true; valid && doc_iter_next(&iter); first = false) {
-        if ((!first && !put(text, ", ")) || !json_write_string(text, iter.key, iter.key_size) ||
-            !put(text, ": ") || !put_value(text, &iter.value, canonical, depth + 1))
+        if ((!first && !put(text, ", ")) || !put_key(text, &iter, first) || !put(text, ": ") ||
+            !put_value(text, &iter.value, canonical, depth + 1))
             return false;
     }
     return true;
@@ -268,6 +289,13 @@ bool json_write_members(tansu_buffer *text, const uint8_t *doc, size_t size, boo
 
 bool json_write_document(tansu_buffer *text, const uint8_t *doc, size_t size, bool canonical) {
     return put_document(text, doc, size, canonical, 0);
+}
+
+bool json_write_stored(tansu_buffer *text, const uint8_t *doc, size_t size) {
+    size_t at = text->size + 2;
+    if (!json_write_document(text, doc, size, true))
+        return false;
+    return at >= text->size || text->data[at] != '$' || escape_dollar(text, at);
 }
 
 /* ---- The public functions that convert between BSON and JSON ---- */
