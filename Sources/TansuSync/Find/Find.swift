@@ -315,7 +315,7 @@ package struct Find {
                 designs.removeLast()
                 if try !body(Candidate(fields: ["_id": .string(design)])) { return }
             }
-            let candidate = Candidate(fields: stored.withWireKeys) {
+            let candidate = Candidate(fields: stored) {
                 try store.document(id).flatMap { try whole($0, store) }
             }
             if try !body(candidate) { return }

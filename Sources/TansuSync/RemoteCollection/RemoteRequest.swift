@@ -217,10 +217,10 @@ struct RemoteRequest: Sendable {
             try await LocalNames.database().write { transaction in
                 let collection = try transaction.collection("projected")
                 for document in documents {
-                    let id = try collection.save(document.withStoredKeys)
+                    let id = try collection.save(document)
                     let query = collection.find(["_id": ["$eq": id]], hints: ["$fields": .document(fields)])
                     guard let found = try query.first() else { continue }
-                    result.withLock { $0.append(found.withWireKeys) }
+                    result.withLock { $0.append(found) }
                     _ = try collection.remove(id: id)
                 }
                 throw Done()

@@ -172,34 +172,37 @@ extension RevisionStore {
         return try documents.get(other)
     }
 
-    /// The kinds of ids in the order of the collection, each with its least one: a query compares ids of one kind, but for the
-    /// first and the last, which are kinds of one id.
+    /// The kinds of ids in the order of the collection, each with its least one: a query compares ids of one kind, but for
+    /// those of one id.
     private static let kinds: [BSONValue] = [
-        .minKey, .double(.nan), .double(-.infinity), "", .document([:]), .binary(BSONBinary([])), .objectID(.zero),
-        false, .date(.min), .timestamp(BSONTimestamp(seconds: 0, increment: 0)),
+        .minKey, .null, .double(.nan), .double(-.infinity), "", .document([:]), .binary(BSONBinary([])),
+        .objectID(.zero), false, .date(.min), .timestamp(BSONTimestamp(seconds: 0, increment: 0)),
         .dbPointer(BSONDBPointer(collection: "", id: .zero)), .code(""), .codeWithScope(BSONCode("", scope: [:])),
         .maxKey,
     ]
+
+    private static let single: [BSONValue] = [.minKey, .null, .maxKey]
 
     /// The place of an id's kind; nil for what is no id.
     private static func kind(_ id: BSONValue) -> Int? {
         switch id {
         case .minKey: 0
-        case .double(let number): number.isNaN ? 1 : 2
-        case .decimal128(let number): number.isNaN ? 1 : 2
-        case .int32, .int64: 2
-        case .string, .symbol: 3
-        case .document: 4
-        case .binary: 5
-        case .objectID: 6
-        case .bool: 7
-        case .date: 8
-        case .timestamp: 9
-        case .dbPointer: 10
-        case .code: 11
-        case .codeWithScope: 12
-        case .maxKey: 13
-        case .array, .null, .undefined, .regularExpression: nil
+        case .null: 1
+        case .double(let number): number.isNaN ? 2 : 3
+        case .decimal128(let number): number.isNaN ? 2 : 3
+        case .int32, .int64: 3
+        case .string, .symbol: 4
+        case .document: 5
+        case .binary: 6
+        case .objectID: 7
+        case .bool: 8
+        case .date: 9
+        case .timestamp: 10
+        case .dbPointer: 11
+        case .code: 12
+        case .codeWithScope: 13
+        case .maxKey: 14
+        case .array, .undefined, .regularExpression: nil
         }
     }
 
@@ -208,7 +211,7 @@ extension RevisionStore {
     /// - Throws: ``SyncError`` that names it.
     func rejectOtherIDs() throws {
         var queries: [BSONDocument] = Self.kinds.filter { $0.objectIDValue == nil }.map { least in
-            let isOnlyOne = least == .minKey || least == .maxKey || least == ""
+            let isOnlyOne = Self.single.contains(least) || least == ""
             return ["_id": isOnlyOne ? ["$eq": least] : ["$gte": least]]
         }
         // Text that begins with "_".
@@ -230,7 +233,7 @@ extension RevisionStore {
         let (low, high) = (try bound(low), try bound(high))
         return stride(from: low?.kind ?? 0, through: high?.kind ?? Self.kinds.count - 1, by: 1).map { kind in
             let least = Self.kinds[kind]
-            if least == .minKey || least == .maxKey { return ["_id": least] }
+            if Self.single.contains(least) { return ["_id": least] }
             var bounds: BSONDocument = ["$gte": least]
             if let low, low.kind == kind { bounds["$gte"] = low.id }
             if let high, high.kind == kind { bounds["$lte"] = high.id }

@@ -197,7 +197,7 @@ extension BSONDocument {
     var wireFields: BSONDocument {
         var fields = self
         fields.removeValue(forKey: "_id")
-        return fields.withWireKeys
+        return fields
     }
 
     /// The fields as one value, so that every key and depth that the wire allows can be stored.

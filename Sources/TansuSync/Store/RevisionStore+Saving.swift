@@ -204,7 +204,7 @@ extension RevisionStore {
         let validator = try knownValidator ?? DocumentValidator(options: options())
         knownValidator = .some(validator)
         func stored(_ fields: BSONDocument) -> BSONDocument {
-            BSONDocument(joining: ["_id": record.storedID], fields.withStoredKeys)
+            BSONDocument(joining: ["_id": record.storedID], fields)
         }
         try validator?.validate(stored(fields), of: name) {
             guard let fields = try former() else { return nil }
@@ -423,7 +423,7 @@ extension RevisionStore {
                 isDeleted: false, fields: try BSONDocument(storedBody: stored?["body"]),
                 files: try AttachmentFile.files(in: stored))
         }
-        let document = BSONDocument(joining: ["_id": id], body.fields.withStoredKeys)
+        let document = BSONDocument(joining: ["_id": id], body.fields)
         writes.documents.append(document)
         if !body.files.isEmpty {
             writes.files.append(AttachmentFile.document(of: body.files, id: id))

@@ -121,8 +121,8 @@ struct LargeCommitTests {
         }
         let people = try database.collection("people")
         #expect(try people.get("d0")?["n"] == 36)
-        #expect(try people.get("d1")?["\u{FF04}ref"] == 1)
-        #expect(try people.get("d2")?[path: "deep.list.0.\u{FF04}id"] == "x")
+        #expect(try people.get("d1")?["$ref"] == 1)
+        #expect(try people.get("d2")?[path: "deep.list.0.$id"] == "x")
     }
 }
 #endif

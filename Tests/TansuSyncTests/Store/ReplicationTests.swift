@@ -66,6 +66,8 @@ struct ReplicationTests {
         let database = try Database(.memory)
         try database.collection("numbers").save([["_id": "a"], ["_id": 7]])
         #expect(error { try database.collection("numbers").enableReplication() } == .unusableID)
+        try database.collection("nulls").save([["_id": "a"], ["_id": nil]])
+        #expect(error { try database.collection("nulls").enableReplication() } == .unusableID)
         try database.collection("reserved").save(["_id": "a", "_x": 1])
         #expect(error { try database.collection("reserved").enableReplication() } == .reservedField)
         #expect(error { _ = try database.collection("none").revision(of: "a") } == .notReplicated)
