@@ -73,8 +73,12 @@ extension DocumentCodec where Element: Codable {
             strategies: strategies,
             encode: { [encoder, decoder] value, use in
                 try encoder.withEncodedBytes(of: value) { document in
-                    if !isDictionary { try GeneratedID.check(document, of: value, decoder) }
-                    try use(document)
+                    guard !isDictionary, try GeneratedID.check(document, of: value, decoder) else {
+                        return try use(document)
+                    }
+                    var unidentified = BSONDocument(trustedBytes: Array(document))
+                    unidentified["_id"] = nil
+                    try unidentified.withUnsafeBytes(use)
                 }
             },
             decode: { [decoder] bytes in

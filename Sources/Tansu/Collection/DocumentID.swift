@@ -6,13 +6,17 @@ import Foundation
 /// A type that can be encoded needs nothing else to conform: its id is what it encodes to, as in a property `id`. The
 /// calls of a collection of `Identifiable` values take ids of their type without a conformance.
 public protocol DocumentID: Sendable {
-    /// The id as a document holds it. Null, for a value that cannot be encoded, is no id: calls fail with `.invalidID`.
+    /// The id as a document holds it. Undefined, for a value that cannot be encoded or is nil, is no id: calls fail with
+    /// `.invalidID`.
     var bsonID: BSONValue { get }
 }
 
 extension DocumentID where Self: Encodable {
     /// What the value encodes to.
-    public var bsonID: BSONValue { (try? BSONEncoder().encodeValue(self)) ?? .null }
+    public var bsonID: BSONValue {
+        guard let id = try? BSONEncoder().encodeValue(self), !id.isNull else { return .undefined }
+        return id
+    }
 }
 
 /// An id of a type that many collections have. A collection of `Identifiable` values with ids of another type rejects it
@@ -87,7 +91,7 @@ extension Database.Collection {
         let stored = try codec.strategies.storedID(id)
         guard !stored.isNull else {
             throw TansuError(
-                .invalidID, "The id is nil, which no document has; pass the id of a value that was saved",
+                .invalidID, "The id is nil; pass the id of a value that was saved, or a BSONValue for an id that is null",
                 context: "_id")
         }
         return stored

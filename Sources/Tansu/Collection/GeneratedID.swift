@@ -6,11 +6,20 @@ enum GeneratedID {
 
     /// Checks the document of a value that is about to be saved.
     ///
+    /// - Returns: Whether the document has a null for an id that is nil: it must be saved without it.
     /// - Throws: ``TansuError`` with `.invalidID`.
     static func check<Element: Decodable>(
         _ document: UnsafeRawBufferPointer, of element: Element, _ decoder: BSONDecoder
+    ) throws -> Bool {
+        let idType = document.idType
+        guard idType == nil || idType == .null else { return false }
+        try check(unidentified: document, of: element, decoder)
+        return idType == .null
+    }
+
+    private static func check<Element: Decodable>(
+        unidentified document: UnsafeRawBufferPointer, of element: Element, _ decoder: BSONDecoder
     ) throws {
-        guard !document.hasID else { return }
         let type = Element.self
         if let element = element as? any Identifiable, hasID(element) { throw TansuError(computedIDOf: type) }
         if readers.withLock({ $0.contains(ObjectIdentifier(type)) }) { return }
@@ -76,16 +85,16 @@ extension TansuError {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the document has an `_id` other than null.
-    fileprivate var hasID: Bool {
+    /// The type of the document's `_id`; `nil` when it has none.
+    fileprivate var idType: BSONType? {
         var offset = 4
         while let element = element(at: offset, end: count - 1) {
             if element.keyLength == 3, self[element.keyStart..<element.keyStart + 3].elementsEqual("_id".utf8) {
-                return element.type != .null
+                return element.type
             }
             offset = element.valueEnd
         }
-        return false
+        return nil
     }
 }
 

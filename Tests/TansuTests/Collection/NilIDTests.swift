@@ -76,6 +76,56 @@ struct NilIDTests {
         try db.collection("documents").save(["name": "a"])
     }
 
+    /// A type that encodes nil as null.
+    struct Explicit: Codable, Sendable {
+        var id: ObjectID?
+        var name: String
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(id, forKey: .id)
+            try container.encode(name, forKey: .name)
+        }
+    }
+
+    @Test("A nil id that is encoded as null is a missing one")
+    func encodedAsNull() throws {
+        let explicit = try db.collection("explicit", of: Explicit.self)
+        let ids = try explicit.save([Explicit(id: nil, name: "a"), Explicit(id: nil, name: "b")])
+        #expect(ids.allSatisfy { $0.objectIDValue != nil } && ids[0] != ids[1])
+        #expect(try explicit.get(ids[0])?.name == "a")
+    }
+
+    @Test("A null is the id of a document, which a Codable value reads as nil")
+    func null() throws {
+        let documents = try db.collection("explicit")
+        #expect(try documents.insert(["_id": nil, "name": "n"]) == .null)
+        #expect(throws: TansuError.self) { try documents.insert(["_id": nil]) }
+        #expect(try documents.get(BSONValue.null) == ["_id": nil, "name": "n"])
+        #expect(try documents.update(["_id": nil], ["$set": ["name": "m"]]).modified == 1)
+        let explicit = try db.collection("explicit", of: Explicit.self)
+        let read = try explicit.find().all()
+        #expect(read.count == 1 && read[0].id == nil && read[0].name == "m")
+        #expect(try documents.remove(id: BSONValue.null))
+        #expect(try documents.count() == 0)
+    }
+
+    /// An id that cannot be encoded.
+    struct Broken: DocumentID, Encodable {
+        func encode(to encoder: any Encoder) throws {
+            throw EncodingError.invalidValue(self, .init(codingPath: [], debugDescription: "broken"))
+        }
+    }
+
+    @Test("An id that cannot be encoded, or is nil, does not name the document whose id is null")
+    func otherIDs() throws {
+        let documents = try db.collection("documents")
+        try documents.save(["_id": nil])
+        let error = #expect(throws: TansuError.self) { try documents.remove(id: Broken()) }
+        #expect(error?.code == .invalidID)
+        #expect(try documents.count() == 1)
+    }
+
     @Test("A computed id is an error at the first use that says what to declare")
     func computed() throws {
         struct Book: Codable, Sendable, Identifiable { var isbn: String; var id: String { isbn } }
