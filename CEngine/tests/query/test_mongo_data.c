@@ -216,6 +216,77 @@ static void numbers_of_results_have_any_type(void) {
     call_close(db);
 }
 
+/* ---- Where an error is ---- */
+
+static void errors_of_pipelines_name_the_stage(void) {
+    static const struct {
+        const char *stages, *code, *path;
+    } cases[] = {
+        {"[{'$set': {'y': 1}}, {'$project': {'x': {'$divide': [1, '$z']}}}]", "INVALID_QUERY",
+         "1.$project.x.$divide"},
+        {"[{'$set': {'y': {'w': {'$add': [1, '$t']}}}}, {'$limit': 1}]", "INVALID_QUERY",
+         "0.$set.y.w.$add"},
+        {"[{'$set': {'l.w': {'$add': [1, '$t']}}}]", "INVALID_QUERY", "0.$set.l.w.$add"},
+        {"[{'$limit': 1}, {'$group': {'_id': {'$add': [1, '$t']}}}, {'$limit': 1}]",
+         "INVALID_QUERY", "1.$group.$add"},
+        {"[{'$limit': 1}, {'$match': {'$expr': {'$add': [1, '$t']}}}]", "INVALID_QUERY",
+         "1.$match.$expr.$add"},
+        {"[{'$limit': 1}, {'$lookup': {'from': 'c', 'as': 'n', 'pipeline': [{'$limit': 1}, "
+         "{'$set': {'x': {'$add': [1, '$t']}}}]}}, {'$limit': 1}]",
+         "INVALID_QUERY", "1.$lookup.pipeline.1.$set.x.$add"},
+        {"[{'$facet': {'one': [{'$unset': 'q'}, {'$set': {'x': {'$add': [1, '$t']}}}]}}]",
+         "INVALID_QUERY", "0.$facet.one.1.$set.x.$add"},
+        {"[{'$limit': 1}, {'$replaceWith': '$t'}]", "INVALID_QUERY", "1.$replaceWith"},
+        {"[{'$limit': 1}, {'$merge': {'into': 'c', 'whenMatched': [{'$set': {'y': 1}}, "
+         "{'$set': {'x': {'$add': [1, '$t']}}}]}}]",
+         "INVALID_QUERY", "1.$merge.whenMatched.1.$set.x.$add"},
+        {"[{'$limit': 1}, {'$merge': {'into': 'c', 'whenMatched': [{'$set': {'y': 1}}, "
+         "{'$match': {}}]}}]",
+         "INVALID_QUERY", "1.$merge.whenMatched.1.$match"},
+        {"[{'$match': {'$or': [{'a': 1}, {'$expr': {'$nope': 1}}]}}]", "INVALID_QUERY",
+         "0.$match.$or.1.$expr.$nope"},
+    };
+    char request[600], answer[300];
+    db = call_open(NULL);
+    ask("{'op': 'save', 'collection': 'c', 'documents': [{'_id': 1, 't': 'text', 'z': 0, 'l': "
+        "[{'w': 1}]}]}",
+        OK_IDS("[1]"));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(request, sizeof request, "{'op': 'aggregate', 'collection': 'c', 'pipeline': %s}",
+                 cases[i].stages);
+        snprintf(answer, sizeof answer, BAD("%s", "%s"), cases[i].code, cases[i].path);
+        ask(request, answer);
+    }
+    ask("{'op': 'update', 'collection': 'c', 'query': {}, 'update': [{'$set': {'y': 1}}, "
+        "{'$match': "
+        "{}}]}",
+        BAD("INVALID_QUERY", "$pipeline.1.$match"));
+    ask("{'op': 'update', 'collection': 'c', 'query': {}, 'update': [{'$set': {'y': {'$add': [1, "
+        "'$t']}}}]}",
+        BAD("INVALID_QUERY", "$pipeline.0.$set.y.$add"));
+    call_close(db);
+}
+
+static void errors_of_queries_and_hints_name_the_place(void) {
+    db = call_open(NULL);
+    ask("{'op': 'find', 'collection': 'c', 'query': {'$or': [{'a': 1}, {'$and': [{'$expr': "
+        "{'$nope': "
+        "1}}]}]}}",
+        BAD("INVALID_QUERY", "$or.1.$and.0.$expr.$nope"));
+    ask("{'op': 'find', 'collection': 'c', 'query': {'$or': [{'a': 1}, {'$jsonSchema': {'type': "
+        "5}}]}}",
+        BAD("INVALID_QUERY", "$or.1.$jsonSchema.type"));
+    ask("{'op': 'aggregate', 'collection': 'c', 'pipeline': [], 'hints': {'$collation': 'german'}}",
+        BAD("INVALID_QUERY", "hints.$collation"));
+    ask("{'op': 'aggregate', 'collection': 'c', 'pipeline': [], 'hints': {'$nope': 1}}",
+        BAD("INVALID_QUERY", "hints.$nope"));
+    ask("{'op': 'aggregate', 'collection': 'c', 'pipeline': [], 'hints': {'$maxMemory': 1}}",
+        BAD("INVALID_QUERY", "hints.$maxMemory"));
+    ask("{'op': 'aggregate', 'collection': 'c', 'pipeline': [], 'hints': {'$maxMemory': 65536}}",
+        OK_DOCS("[]"));
+    call_close(db);
+}
+
 int main(void) {
     RUN(a_query_finds_keys_that_begin_with_a_dollar);
     RUN(answers_tell_documents_from_values);
@@ -223,5 +294,7 @@ int main(void) {
     RUN(a_null_id_is_a_value);
     RUN(pipelines_write_a_null_id);
     RUN(numbers_of_results_have_any_type);
+    RUN(errors_of_pipelines_name_the_stage);
+    RUN(errors_of_queries_and_hints_name_the_place);
     return check_finish();
 }

@@ -253,6 +253,9 @@ static void plain_result(const function *f, const window *w, int i, value *v) {
 static tansu_db *random_rows(random_source *source) {
     tansu_db *db = memory_db_open();
     int places = (int)random_between(source, 3, 60);
+    char filler[1200]; /* so that all documents together exceed the least memory of a stage */
+    memset(filler, 'f', sizeof filler - 1);
+    filler[sizeof filler - 1] = '\0';
     for (int i = 0; i < DOCUMENTS; i++) {
         row *r = &rows[i];
         bson_t doc = BSON_INITIALIZER;
@@ -274,6 +277,7 @@ static tansu_db *random_rows(random_source *source) {
             BSON_APPEND_INT32(&doc, "v", (int32_t)r->value);
         else
             BSON_APPEND_DOUBLE(&doc, "v", r->value);
+        BSON_APPEND_UTF8(&doc, "f", filler);
         save_bson(db, &doc);
         bson_destroy(&doc);
     }
@@ -414,7 +418,7 @@ static bool check_windows(random_source *source, tansu_db *db) {
     snprintf(stages + size, sizeof stages - (size_t)size, "}}}}");
     bool same = CHECK_OK(run(db, stages, NULL, &answer, &error), &error) &&
                 check_answer(&answer, chosen, windows, count) &&
-                CHECK_OK(run(db, stages, "{'$maxMemory':8000}", &little, &error), &error) &&
+                CHECK_OK(run(db, stages, "{'$maxMemory':65536}", &little, &error), &error) &&
                 CHECK_BYTES(answer.data, answer.size, little.data, little.size);
     if (!same)
         check_note("%s", stages);

@@ -656,6 +656,8 @@ static bool test_holds(const document_test *test, match_context *c, const uint8_
     ev->error = error;
     if (status == TANSU_OK)
         return expression_is_true(&value);
+    if (status == TANSU_E_INVALID_QUERY || status == TANSU_E_TOO_LARGE)
+        error_prefix(&x->error, "$expr");
     return match_fail(c, status, x->error.context,
                       status == TANSU_E_MEMORY ? NULL : x->error.message);
 }

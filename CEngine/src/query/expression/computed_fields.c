@@ -10,6 +10,7 @@
 
 #include "bson/number.h"
 #include "query/util/key_set.h"
+#include "util/error.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -267,6 +268,16 @@ static void mark_written(applying *a, const computed_field *field) {
 
 static void apply_document(applying *a, computed_field *at, const doc_value *doc);
 
+/* blame -- puts the name of a field before the context of the error of what is made for it. */
+static void blame(const applying *a, const computed_field *field) {
+    char name[sizeof a->ev->error->context];
+    if (a->status != TANSU_E_INVALID_QUERY && a->status != TANSU_E_TOO_LARGE)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)field->head.key_size - 1,
+             (const char *)field->head.key);
+    error_prefix(a->ev->error, name);
+}
+
 /* put_computed -- a computed field; nothing when the value is missing. A field within arrays is
  * computed for each of their elements, so that the document may become much larger than a value. */
 static void put_computed(applying *a, const computed_field *field) {
@@ -275,6 +286,7 @@ static void put_computed(applying *a, const computed_field *field) {
     if (a->status != TANSU_OK)
         return;
     a->status = expression_evaluate(a->ev, field->expression, &value);
+    blame(a, field);
     if (a->status == TANSU_OK && value.type != DOC_MISSING)
         writer_element(a->w, key, field->head.key_size - 1, &value);
     if (a->status == TANSU_OK && a->w->out->size - a->start > TANSU_MAX_DOCUMENT_SIZE)
@@ -338,9 +350,11 @@ static void apply_field(applying *a, computed_field *field, const doc_iter *elem
             apply_array(a, field, &element->value);
         else
             apply_document(a, field, &element->value);
+        blame(a, field);
     } else if (field->computes) {
         writer_head(a->w, DOC_DOCUMENT, key, element->key_size);
         put_made(a, field);
+        blame(a, field);
     } else if (a->f->exclude || a->f->kind == COMPUTE_ADD) {
         writer_copy(a->w, element);
     }
@@ -355,6 +369,7 @@ static void apply_rest(applying *a, computed_field *field) {
     }
     writer_head(a->w, DOC_DOCUMENT, (const char *)field->head.key, field->head.key_size - 1);
     put_made(a, field);
+    blame(a, field);
 }
 
 /* apply_document -- the value of a document with the field's children. */

@@ -333,7 +333,7 @@ static tansu_status read_expression(parser *p, node *parent, const doc_value *op
     }
     expression_compiler_free(&c);
     if (status == TANSU_E_INVALID_QUERY)
-        error_prefix(p->error, "$expr");
+        error_prefix(p->error, parse_context(p, "$expr"));
     if (status == TANSU_OK)
         status = parse_add(p, parent, NODE_AND, &all);
     if (status == TANSU_OK)
@@ -360,7 +360,7 @@ static tansu_status read_schema(parser *p, node *parent, const doc_value *operan
     tansu_status status =
         schema_test_new(&q->memory, &q->regexes, operand, &q->deadline, &compiled, p->error);
     if (status == TANSU_E_INVALID_QUERY)
-        error_prefix(p->error, "$jsonSchema");
+        error_prefix(p->error, parse_context(p, "$jsonSchema"));
     if (status == TANSU_OK)
         status = add_document_test(p, parent, "$jsonSchema", &t);
     if (status == TANSU_OK)

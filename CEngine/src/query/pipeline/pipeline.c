@@ -45,6 +45,26 @@ static void prefix_error(const stage *s) {
     error_prefix(s->p->error, prefix);
 }
 
+void stage_blame(const stage *s) {
+    pipeline *p = s->p;
+    const char *name = s->kind->name;
+    size_t size = name ? strlen(name) : 0;
+    if (p->failed)
+        return;
+    p->failed = true;
+    const char *context = p->error->context;
+    if (name && strncmp(context, name, size) == 0 &&
+        (context[size] == '\0' || context[size] == '.')) {
+        char number[16];
+        snprintf(number, sizeof number, "%u", (unsigned)(s - p->stages));
+        error_prefix(p->error, number);
+    } else {
+        prefix_error(s);
+    }
+    if (p->part)
+        error_prefix(p->error, p->part);
+}
+
 tansu_status stage_error(const stage *s, const char *part, const char *format, ...) {
     char message[sizeof s->p->error->message];
     va_list args;
@@ -248,16 +268,15 @@ static tansu_status read_hints(pipeline *p, const doc_value *hints) {
         } else if (strcmp(iter.key, "$index") == 0) {
             p->index = iter.value;
         } else if (strcmp(iter.key, "$maxMemory") == 0 && doc_as_int64(&iter.value, &number) &&
-                   number > 0) {
+                   number >= TANSU_MIN_QUERY_MEMORY && (uint64_t)number <= SIZE_MAX / 4) {
             p->max_memory = (size_t)number;
         } else {
             status = error_set(p->error, TANSU_E_INVALID_QUERY, iter.key,
                                "Hint is unknown to a pipeline, or its value is of a wrong kind");
-        }
-        if (status != TANSU_OK) {
             error_prefix(p->error, "hints");
-            return status;
         }
+        if (status != TANSU_OK)
+            return status;
     }
     return TANSU_OK;
 }
@@ -338,6 +357,7 @@ void pipeline_free(pipeline *p) {
 /* begin -- begins all stages. */
 static tansu_status begin(pipeline *p) {
     p->begun = true;
+    p->failed = false;
     for (uint32_t i = 0; i <= p->count; i++) {
         /* The source, which is behind the others, first. */
         stage *s = &p->stages[i == 0 ? p->count : i - 1];
@@ -347,7 +367,7 @@ static tansu_status begin(pipeline *p) {
             s->returned = 0;
         tansu_status status = s->kind->begin ? s->kind->begin(s) : TANSU_OK;
         if (status != TANSU_OK) {
-            prefix_error(s);
+            stage_blame(s);
             return status;
         }
     }
@@ -500,6 +520,7 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
     if (!p)
         return error_memory(outer->error);
     *p = (pipeline){.outer = outer,
+                    .part = part,
                     .collation = outer->collation,
                     .max_memory = outer->max_memory,
                     .no_disk = outer->no_disk,

@@ -76,7 +76,8 @@ enum inner_source {
 
 /* Of the stages of one pipeline, and of the parts of $lookup, $facet and so on. */
 struct pipeline {
-    pipeline *outer; /* of a part of a stage; or NULL */
+    pipeline *outer;  /* of a part of a stage; or NULL */
+    const char *part; /* its name, for errors; or NULL */
     arena memory;
     size_t charged; /* to the memory of the outer one */
     regex *regexes;
@@ -104,6 +105,7 @@ struct pipeline {
     bool explain; /* $explain: the only document says how it ran */
     tansu_buffer explained;
     bool begun;
+    bool failed; /* the error names the stage */
 
     /* While running. */
     const snapshot *snapshot;
@@ -165,6 +167,10 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
 
 /* ---- Running ---- */
 
+/* stage_blame -- puts number and name of a stage, and the part that its pipeline is of another one,
+ * before the context of the error; once in a run. */
+void stage_blame(const stage *s);
+
 /* stage_measure -- asks a stage, and measures the time. */
 tansu_status stage_measure(stage *s, doc_value *doc);
 
@@ -172,6 +178,8 @@ tansu_status stage_measure(stage *s, doc_value *doc);
 static inline tansu_status stage_ask(stage *s, doc_value *doc) {
     tansu_status status = s->p->explain ? stage_measure(s, doc) : s->kind->next(s, doc);
     s->returned += status == TANSU_OK;
+    if (status == TANSU_E_INVALID_QUERY || status == TANSU_E_TOO_LARGE)
+        stage_blame(s);
     return status;
 }
 

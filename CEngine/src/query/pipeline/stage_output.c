@@ -5,6 +5,7 @@
  */
 #include "query/pipeline/document_list.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct output_state {
@@ -147,8 +148,11 @@ static tansu_status read_update(stage *s, output_state *state, const doc_value *
     if (status == TANSU_OK)
         status =
             pipeline_compile_inner(s, "whenMatched", NULL, INNER_FED, stages, &state->when_matched);
-    if (status == TANSU_OK)
+    if (status == TANSU_OK) {
         status = pipeline_check_update(state->when_matched);
+        if (status != TANSU_OK)
+            error_prefix(s->p->error, "whenMatched");
+    }
     c->variable_count = variables;
     c->slot_count = slots;
     return status;
@@ -264,9 +268,12 @@ tansu_status pipeline_check_update(const pipeline *p) {
         bool known = fill_is_update(&p->stages[i]);
         for (size_t j = 0; j < sizeof allowed / sizeof *allowed; j++)
             known = known || strcmp(p->stages[i].kind->name, allowed[j]) == 0;
-        if (!known)
-            return error_set(p->error, TANSU_E_INVALID_QUERY, p->stages[i].kind->name,
+        if (!known) {
+            char context[64];
+            snprintf(context, sizeof context, "%u.%s", (unsigned)i, p->stages[i].kind->name);
+            return error_set(p->error, TANSU_E_INVALID_QUERY, context,
                              "An update has the stages $set, $unset, $project and $replaceWith");
+        }
     }
     return TANSU_OK;
 }
@@ -302,13 +309,17 @@ tansu_status pipeline_merge_matched(pipeline *p, tansu_document document, tansu_
     for (uint32_t i = 0; i < state->let_count; i++) {
         tansu_status status =
             expression_evaluate(ev, state->let_values[i], &ev->variables[state->first_slot + i]);
-        if (status != TANSU_OK)
+        if (status != TANSU_OK) {
+            stage_blame(s);
             return status;
+        }
     }
     tansu_status status = pipeline_begin_inner(state->when_matched, s);
     if (status == TANSU_OK)
         status = run_once(state->when_matched, &old, out);
     pipeline_end_inner(state->when_matched);
+    if (status != TANSU_OK)
+        stage_blame(s);
     return status;
 }
 

@@ -402,6 +402,8 @@ tansu_status update_apply(const update *u, const uint8_t *doc, size_t size, cons
     tansu_buffer made = TANSU_BUFFER_INIT, kept = TANSU_BUFFER_INIT;
     if (u->pipeline != NULL) {
         status = pipeline_update(u->pipeline, doc, size, how->context->deadline, &made, error);
+        if (status == TANSU_E_INVALID_QUERY || status == TANSU_E_TOO_LARGE)
+            error_prefix(error, "$pipeline");
         if (status == TANSU_OK && !writer_keep_id(&kept, (tansu_document){made.data, made.size},
                                                   (tansu_document){doc, size}))
             status = error_memory(error);
