@@ -376,8 +376,9 @@ typedef enum tansu_log_kind {
     TANSU_LOG_INDEX_CREATE = 10,
     TANSU_LOG_COMMIT = 11, /* of a transaction */
     TANSU_LOG_FIND_AND_MODIFY = 12,
-    TANSU_LOG_BEGIN = 13,     /* of a write transaction, which waits for the write lock */
-    TANSU_LOG_VALIDATION = 14 /* a warning: see tansu_log */
+    TANSU_LOG_BEGIN = 13,      /* of a write transaction, which waits for the write lock */
+    TANSU_LOG_VALIDATION = 14, /* a warning: see tansu_log */
+    TANSU_LOG_PIPELINE = 15    /* as FIND; the calls by which $out and $merge write are in it */
 } tansu_log_kind;
 
 /* An operation that has ended. What it points at is valid during the call of the function only. */
@@ -386,9 +387,10 @@ typedef struct tansu_log_event {
     tansu_log_kind kind;
     tansu_status status;    /* the result of the operation */
     uint64_t nanoseconds;   /* how long it took, waiting for the write lock included */
-    const char *collection; /* NULL for the beginning and the commit of a transaction */
-    tansu_document query;   /* as the call got it, with its values, or the document with the `_id`;
-                               {NULL, 0} when the operation has none. tansu_bson_to_json() makes
+    const char *collection; /* NULL for the beginning and the commit of a transaction, and for a
+                               pipeline without a collection */
+    tansu_document query;   /* as the call got it, with its values, or the document with the `_id`,
+                               or the array of stages; {NULL, 0} when the operation has none. tansu_bson_to_json() makes
                                text of it, unless the call failed because it is no BSON */
     tansu_document hints; /* of the query; {NULL, 0} without, and for groups and distinct values */
 } tansu_log_event;

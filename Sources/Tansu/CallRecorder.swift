@@ -15,6 +15,7 @@ enum CallKind: UInt32, Sendable, CaseIterable {
     case commit = 11
     case findAndModify = 12
     case begin = 13
+    case pipeline = 14
 }
 
 /// Receives the calls that the engine has measured, and records them in the logger and the metrics that a database was
@@ -94,17 +95,21 @@ final class CallRecorder: @unchecked Sendable {
         guard let logger, logs(call) else { return }
         var metadata: Logger.Metadata = ["milliseconds": "\(Double(call.nanoseconds / 1000) / 1000)"]
         if !call.collection.isEmpty { metadata["collection"] = "\(call.collection)" }
-        if let query = call.query {
-            metadata["query"] = "\((logsValues ? query : query.withoutValues).extendedJSON(.relaxed))"
+        let shown = call.query.map { logsValues ? $0 : $0.withoutValues }
+        let isPipeline = call.kind == .pipeline
+        if let shown, isPipeline {
+            metadata["pipeline"] = "\(BSONValue(shown.map(\.value)).extendedJSON(.relaxed))"
+        } else if let shown {
+            metadata["query"] = "\(shown.extendedJSON(.relaxed))"
         }
         if let order = call.hints["$orderby"] { metadata["orderby"] = "\(order)" }
         let (message, details): (Logger.Message, Logger.Metadata) = ("slow \(call.kind)", metadata)
         // Explaining runs the query again, on another thread and one query at a time.
         let isFree = isExplaining.withLock { isExplaining in
-            defer { isExplaining = isExplaining || call.query != nil }
+            defer { isExplaining = isExplaining || (call.query != nil && !isPipeline) }
             return !isExplaining
         }
-        guard let query = call.query, isFree else {
+        guard let query = call.query, !isPipeline, isFree else {
             logger.warning(message, metadata: details)
             return
         }
@@ -173,7 +178,7 @@ struct RecordedCall: Sendable {
     let failed: Bool
     /// Empty for the beginning and the commit of a transaction.
     let collection: String
-    /// What it was about; only of a call that is logged.
+    /// What it was about, of a pipeline its stages; only of a call that is logged.
     var query: BSONDocument?
     var hints: BSONDocument = [:]
 }

@@ -370,9 +370,9 @@ static tansu_status run_output(tansu_db *db, tansu_txn *txn, pipeline *p, tansu_
     return status;
 }
 
-tansu_status tansu_pipeline(tansu_db *db, tansu_txn *txn, const char *collection,
-                            tansu_document stages, tansu_document hints, tansu_cursor **cursor,
-                            tansu_error *error) {
+/* run -- tansu_pipeline() without the slow-operation log. */
+static tansu_status run(tansu_db *db, tansu_txn *txn, const char *collection, tansu_document stages,
+                        tansu_document hints, tansu_cursor **cursor, tansu_error *error) {
     pipeline *p;
     if (cursor == NULL)
         return null_argument("cursor", error);
@@ -388,4 +388,12 @@ tansu_status tansu_pipeline(tansu_db *db, tansu_txn *txn, const char *collection
         return open_cursor(db, txn, p, cursor, error);
     status = run_output(db, txn, p, error);
     return status == TANSU_OK ? open_empty(db, txn, cursor, error) : status;
+}
+
+tansu_status tansu_pipeline(tansu_db *db, tansu_txn *txn, const char *collection,
+                            tansu_document stages, tansu_document hints, tansu_cursor **cursor,
+                            tansu_error *error) {
+    const slow_log timer = slow_log_begin(db);
+    tansu_status status = run(db, txn, collection, stages, hints, cursor, error);
+    return cursor_log(&timer, TANSU_LOG_PIPELINE, status, collection, stages, hints, cursor, error);
 }

@@ -121,6 +121,32 @@ tansu_status cursor_open(tansu_cursor *c, tansu_txn *txn, tansu_status status,
     return TANSU_OK;
 }
 
+/* keep -- a copy of a document, which may be {NULL, 0}. */
+static bool keep(tansu_buffer *copy, tansu_document document) {
+    return document.data == NULL || buffer_set(copy, document.data, document.size);
+}
+
+tansu_status cursor_log(const slow_log *timer, tansu_log_kind kind, tansu_status status,
+                        const char *collection, tansu_document query_bson, tansu_document hints,
+                        tansu_cursor **cursor, tansu_error *error) {
+    if (timer->function == NULL)
+        return status;
+    if (status != TANSU_OK)
+        return slow_log_end(timer, kind, status, collection, query_bson, hints);
+    tansu_cursor *c = *cursor;
+    c->collection = collection != NULL ? strdup(collection) : NULL;
+    if ((c->collection == NULL && collection != NULL) || !keep(&c->query_bson, query_bson) ||
+        !keep(&c->hints_bson, hints)) {
+        tansu_cursor_close(c);
+        *cursor = NULL;
+        return error_memory(error);
+    }
+    c->log_kind = kind;
+    c->slow_log = *timer;
+    c->nanoseconds = clock_now() - timer->began;
+    return TANSU_OK;
+}
+
 /* find -- tansu_find() without the slow-operation log. */
 static tansu_status find(tansu_db *db, tansu_txn *txn, const char *collection,
                          tansu_document query_bson, tansu_document hints, tansu_cursor **cursor,
@@ -152,32 +178,12 @@ static tansu_status find(tansu_db *db, tansu_txn *txn, const char *collection,
     return cursor_open(c, txn, status, cursor, error);
 }
 
-/* keep -- a copy of a document, which may be {NULL, 0}. */
-static bool keep(tansu_buffer *copy, tansu_document document) {
-    return document.data == NULL || buffer_set(copy, document.data, document.size);
-}
-
 tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
                         tansu_document query_bson, tansu_document hints, tansu_cursor **cursor,
                         tansu_error *error) {
     const slow_log timer = slow_log_begin(db);
     tansu_status status = find(db, txn, collection, query_bson, hints, cursor, error);
-    if (timer.function == NULL)
-        return status;
-    if (status != TANSU_OK)
-        return slow_log_end(&timer, TANSU_LOG_FIND, status, collection, query_bson, hints);
-    /* What is passed on when the cursor is closed, with the time of all steps. */
-    tansu_cursor *c = *cursor;
-    c->collection = strdup(collection);
-    if (c->collection == NULL || !keep(&c->query_bson, query_bson) ||
-        !keep(&c->hints_bson, hints)) {
-        tansu_cursor_close(c);
-        *cursor = NULL;
-        return error_memory(error);
-    }
-    c->slow_log = timer;
-    c->nanoseconds = clock_now() - timer.began;
-    return TANSU_OK;
+    return cursor_log(&timer, TANSU_LOG_FIND, status, collection, query_bson, hints, cursor, error);
 }
 
 /* cursor_step -- tansu_cursor_next() without the slow-operation log. Inline, since it is called for
@@ -263,7 +269,7 @@ void tansu_cursor_close(tansu_cursor *cursor) {
     else if (txn != NULL)
         txn->first = cursor->next;
     if (cursor->slow_log.function != NULL)
-        slow_log_report(&cursor->slow_log, cursor->nanoseconds, TANSU_LOG_FIND, cursor->status,
+        slow_log_report(&cursor->slow_log, cursor->nanoseconds, cursor->log_kind, cursor->status,
                         cursor->collection,
                         (tansu_document){cursor->query_bson.data, cursor->query_bson.size},
                         (tansu_document){cursor->hints_bson.data, cursor->hints_bson.size});

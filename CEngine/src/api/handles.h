@@ -71,9 +71,10 @@ struct tansu_cursor {
     bool done;                     /* it has returned DONE, and does so again */
     tansu_cursor *previous, *next; /* of the transaction */
     slow_log slow_log;             /* its steps are measured if there is a function to call */
-    uint64_t nanoseconds;          /* that the steps took so far */
-    tansu_status status;           /* of the last step */
-    char *collection;              /* and query: for the log; NULL when steps are not measured */
+    tansu_log_kind log_kind;
+    uint64_t nanoseconds; /* that the steps took so far */
+    tansu_status status;  /* of the last step */
+    char *collection;     /* and query: for the log; NULL when steps are not measured */
     tansu_buffer query_bson;
     tansu_buffer hints_bson;
 };
@@ -215,5 +216,12 @@ static inline tansu_status slow_log_end(const slow_log *timer, tansu_log_kind ki
         slow_log_report(timer, clock_now() - timer->began, kind, status, collection, query, hints);
     return status;
 }
+
+/* cursor_log -- when opening a cursor has ended with `status`: notes what is passed on when the
+ * cursor is closed, with the time of all steps. `collection` may be NULL. Returns the status; after
+ * MEMORY the cursor is closed. */
+tansu_status cursor_log(const slow_log *timer, tansu_log_kind kind, tansu_status status,
+                        const char *collection, tansu_document query_bson, tansu_document hints,
+                        tansu_cursor **cursor, tansu_error *error);
 
 #endif

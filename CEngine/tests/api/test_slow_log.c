@@ -112,6 +112,22 @@ static void every_operation_has_its_event(void) {
              NULL);
     bson_destroy(&group);
     check_heard(TANSU_LOG_AGGREGATE, TANSU_OK, "c", "none");
+    tansu_cursor *cursor;
+    tansu_document document;
+    bson_t stages = BSON_INITIALIZER, stage = BSON_INITIALIZER;
+    BSON_APPEND_INT32(&stage, "$limit", 1);
+    BSON_APPEND_DOCUMENT(&stages, "0", &stage);
+    CHECK_OK(tansu_pipeline(db, NULL, "c", document_of(&stages), TANSU_NO_DOCUMENT, &cursor, NULL),
+             NULL);
+    CHECK_OK(tansu_cursor_next(cursor, &document, NULL), NULL);
+    CHECK_INT(0, heard.count);
+    tansu_cursor_close(cursor);
+    check_heard(TANSU_LOG_PIPELINE, TANSU_OK, "c", "{\"0\": {\"$limit\": 1}}");
+    CHECK_STATUS(TANSU_E_INVALID_QUERY, tansu_pipeline(db, NULL, NULL, document_of(&stages),
+                                                       TANSU_NO_DOCUMENT, &cursor, NULL));
+    check_heard(TANSU_LOG_PIPELINE, TANSU_E_INVALID_QUERY, "none", "{\"0\": {\"$limit\": 1}}");
+    bson_destroy(&stage);
+    bson_destroy(&stages);
     CHECK_OK(call_index(db, NULL, "c", NULL, "{'a': 1}", NULL), &call_error);
     check_heard(TANSU_LOG_INDEX_CREATE, TANSU_OK, "c", "none");
     bson_t set = BSON_INITIALIZER, a = BSON_INITIALIZER;

@@ -57,8 +57,11 @@ struct CallRecorderTests {
         try await people.findAndUpdate(["age": 6], ["$inc": ["age": 1]])
         try await people.remove(["age": 7])
         try await people.remove(id: 1)
+        _ = try await people.aggregate([["$match": ["age": 5]]]).all()
+        #expect(await log.first("slow pipeline").metadata["pipeline"] == #"[{"$match":{"age":"?"}}]"#)
         for kind in [
             "save", "get", "count", "distinct", "aggregate", "update", "findAndModify", "remove", "begin", "commit",
+            "pipeline",
         ] {
             let entry = await log.first("slow \(kind)")
             #expect(entry.message == "slow \(kind)")
