@@ -41,6 +41,7 @@ struct UpdateCommand: Subcommand {
         for fields in operations.compactMap({ $0.value.documentValue }) + [operations] {
             try OwnedCollection.check(update: fields, in: target.collection)
         }
+        try OwnedCollection.check(pipeline: operations["$pipeline"] ?? .null, in: target.collection)
         let hints = try resolvedHints()
         return try OpenDatabase.with(target, .write) { opened in
             try opened.checkCollection(target.collection)

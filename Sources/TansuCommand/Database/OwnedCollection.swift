@@ -33,6 +33,28 @@ enum OwnedCollection {
         throw clearPassword("An update does not hash the password of an account")
     }
 
+    /// - Throws: `CommandError` for an update by a pipeline that may store a password: a member of that name which is no
+    ///   flag of `$project`, or a `$setField` of it, wherever it stands.
+    static func check(pipeline: BSONValue, in collection: String) throws {
+        guard collection == accounts, mayStorePassword(pipeline) else { return }
+        throw clearPassword("An update does not hash the password of an account")
+    }
+
+    private static func mayStorePassword(_ value: BSONValue) -> Bool {
+        if let values = value.arrayValue { return values.contains(where: mayStorePassword) }
+        guard let fields = value.documentValue else { return false }
+        return fields.contains { name, value in
+            let isPassword = name == "password" || (name == "field" && namesPassword(value))
+            return isPassword && value.boolValue == nil && value.doubleValue == nil
+                || name != "$unset" && mayStorePassword(value)
+        }
+    }
+
+    /// Whether the operand "field" of `$setField` is the password, as text or in `$literal`.
+    private static func namesPassword(_ value: BSONValue) -> Bool {
+        value.stringValue == "password" || value.documentValue?.first?.value == "password"
+    }
+
     static func clearPassword(_ message: String) -> CommandError {
         CommandError(
             code: "CLEAR_PASSWORD", message: message,
@@ -115,6 +137,6 @@ final class AccountLines {
         let start = line.drop(while: isSpace)
         guard start.first == UInt8(ascii: "{") else { return false }
         let key = start.dropFirst().drop(while: isSpace)
-        return key.starts(with: "\"$".utf8) || key.starts(with: "\"\\".utf8)
+        return ["\"$dump\"", "\"$collection\"", "\"$end\""].contains { key.starts(with: $0.utf8) }
     }
 }
