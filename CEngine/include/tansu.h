@@ -894,7 +894,7 @@ TANSU_API tansu_status tansu_save_one(tansu_db *db, tansu_txn *txn, const char *
  * `update` holds operators, such as {"$inc": {"age": 1}} (docs/query-language.md); $replace takes a
  * whole document for the match, which must then be a single one: use {"$max": 1}. `query` may
  * have $upsert or $dropall next to its paths; `hints` may have $orderby, $skip, $max, $index,
- * $collation (which comparing operators use as well), $maxTimeMS, $upsert and $arrayFilters.
+ * $collation (which comparing operators use as well), $let, $maxTimeMS, $upsert and $arrayFilters.
  * *result (may be NULL): {"matched": n, "modified": n, "upserted": [_id, ...]}, and "removed" after
  * $dropall. Documents that an update leaves unchanged are matched and not modified.
  * After an error nothing of the call is kept.

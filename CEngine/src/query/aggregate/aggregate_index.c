@@ -214,10 +214,11 @@ static tansu_status scan_path(aggregation *a, const path *path, bool *done) {
 
 /* ---- The first or last document in the order of a path ---- */
 
-/* write_hints -- the given hints with another order and window. */
+/* write_hints -- the given hints with another order and window. The variables of $let have their
+ * values already. */
 static bool write_hints(const aggregation *a, const path *path, bool descending,
                         tansu_buffer *out) {
-    static const char *const others[] = {"$orderby", "$skip", "$max", "$limit", "$explain"};
+    static const char *const others[] = {"$orderby", "$skip", "$max", "$limit", "$explain", "$let"};
     writer w = {.out = out};
     size_t start = writer_begin(&w);
     doc_iter iter;
@@ -310,8 +311,13 @@ static tansu_status find_extreme(aggregation *a, const group_field *field, accum
     if (!write_selector(a, field->path, &selector) ||
         !write_hints(a, field->path, field->kind == ACCUMULATE_MAX, &hints))
         status = error_memory(a->error);
-    if (status == TANSU_OK && query_compile(selector.data, selector.size, hints.data, hints.size,
-                                            NULL, &q, NULL) == TANSU_OK)
+    expression_compiler *scope = a->q->scope;
+    bool compiled =
+        status == TANSU_OK && (scope ? query_compile_in(scope, selector.data, selector.size,
+                                                        hints.data, hints.size, NULL, &q, NULL)
+                                     : query_compile(selector.data, selector.size, hints.data,
+                                                     hints.size, NULL, &q, NULL)) == TANSU_OK;
+    if (compiled)
         status = run_extreme(a, q, field, to, done);
     query_free(q);
     tansu_buffer_free(&selector);

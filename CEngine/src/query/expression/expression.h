@@ -162,6 +162,12 @@ tansu_status expression_compile(expression_compiler *c, const doc_value *value,
 tansu_status expression_variable(expression_compiler *c, const char *name, size_t size,
                                  uint32_t *slot);
 
+/* expression_let -- brings a variable into scope whose value depends on no document: the member
+ * {name: expression} of a document of variables. Errors, with the name in the context: as
+ * expression_compile(). */
+tansu_status expression_let(expression_compiler *c, const doc_iter *member,
+                            const expression **value, uint32_t *slot);
+
 /* expression_constant -- the value of an expression that is constant; false if it is not. */
 bool expression_constant(const expression *e, doc_value *value);
 

@@ -254,6 +254,23 @@ static tansu_status let(evaluation *ev, const expression *e, doc_value *result) 
     return argument(ev, e, e->count - 1, result);
 }
 
+tansu_status expression_let(expression_compiler *c, const doc_iter *member,
+                            const expression **value, uint32_t *slot) {
+    bool reads_document = c->reads_document;
+    c->reads_document = false;
+    tansu_status status = expression_compile(c, &member->value, value);
+    if (status == TANSU_OK && c->reads_document)
+        status = compile_error(c, NULL,
+                               "The variable is of the whole call; it cannot depend on a "
+                               "document");
+    if (status == TANSU_OK)
+        status = expression_variable(c, member->key, member->key_size, slot);
+    c->reads_document = reads_document;
+    if (status != TANSU_OK)
+        error_prefix(c->error, member->key);
+    return status;
+}
+
 /* compile_literal -- the operand as it stands: a constant that is no expression. */
 static tansu_status compile_literal(expression_compiler *c, const doc_value *operand,
                                     expression *e) {

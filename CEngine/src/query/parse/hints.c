@@ -162,9 +162,9 @@ static tansu_status read_max_time(query *q, const char *context, const doc_value
     return status;
 }
 
-/* read_collation -- hints_parse_collation() has parsed it before the selector. */
-static tansu_status read_collation(query *q, const char *context, const doc_value *value,
-                                   tansu_error *error) {
+/* read_before -- hints_parse_collation() or hints_parse_let() has parsed it before the selector. */
+static tansu_status read_before(query *q, const char *context, const doc_value *value,
+                                tansu_error *error) {
     (void)q;
     (void)context;
     (void)value;
@@ -223,6 +223,56 @@ tansu_status hints_parse_collation(query *q, const uint8_t *doc, size_t size, ta
     return TANSU_OK;
 }
 
+/* set_variable -- brings a variable into scope, and sets its value, which lives as long as the
+ * query. */
+static tansu_status set_variable(expression_compiler *c, evaluation *known, const doc_iter *member,
+                                 tansu_error *error) {
+    const expression *e;
+    doc_value value;
+    uint32_t slot;
+    tansu_status status = expression_let(c, member, &e, &slot);
+    if (status != TANSU_OK)
+        return status;
+    evaluation_document(c->constant, NULL, 0);
+    status = expression_evaluate(c->constant, e, &value);
+    if (status != TANSU_OK) {
+        error_prefix(error, member->key);
+        return status;
+    }
+    if (value.size != 0) {
+        value.data = arena_copy(c->memory, value.data, value.size);
+        if (!value.data)
+            return error_memory(error);
+    }
+    known->variables[slot] = value;
+    c->known_count = c->slot_count;
+    return TANSU_OK;
+}
+
+tansu_status hints_parse_let(query *q, const uint8_t *doc, size_t size, tansu_error *error) {
+    static const char context[] = "hints.$let";
+    doc_value value;
+    doc_iter iter;
+    if (!doc_find(doc, size, "$let", 4, &value))
+        return TANSU_OK;
+    if (value.type != DOC_DOCUMENT || !doc_iter_value(&iter, &value))
+        return bad(error, context, "Value must be a document of variables");
+    expression_compiler *c = arena_alloc(&q->memory, sizeof *c);
+    evaluation *known = arena_alloc(&q->memory, sizeof *known);
+    if (!c || !known)
+        return error_memory(error);
+    tansu_status status =
+        expression_compiler_init(c, &q->memory, &q->regexes, q->collation, &q->deadline, error);
+    c->known = known;
+    while (status == TANSU_OK && doc_iter_next(&iter))
+        status = set_variable(c, known, &iter, error);
+    if (status != TANSU_OK)
+        error_prefix(error, context);
+    expression_compiler_free(c);
+    q->scope = c;
+    return status;
+}
+
 /* All hints of the language. `parse` NULL: of updates, which remove them from the hints before. */
 static const struct hint {
     const char *name;
@@ -239,7 +289,8 @@ static const struct hint {
     {"$maxTimeMS", read_max_time},
     {"$allowDiskUse", read_disk_use},
     {"$maxMemory", read_max_memory},
-    {"$collation", read_collation},
+    {"$collation", read_before},
+    {"$let", read_before},
     {"$do", read_do},
     {"$upsert", NULL},
     {"$dropall", NULL},

@@ -48,6 +48,10 @@ void hints_parse_deadline(query *q, const uint8_t *doc, size_t size);
  * MEMORY. */
 tansu_status hints_parse_collation(query *q, const uint8_t *doc, size_t size, tansu_error *error);
 
+/* hints_parse_let -- sets q->scope to the variables of $let, with their values. q->collation is
+ * known. Errors: INVALID_QUERY, TOO_LARGE, MEMORY, TIMEOUT, CANCELLED. */
+tansu_status hints_parse_let(query *q, const uint8_t *doc, size_t size, tansu_error *error);
+
 /* hints_sort_memory, hints_group_memory -- how much memory a sort, and groups, of a call may take
  * before they spill. */
 static inline size_t hints_sort_memory(const hints *h, const read_context *rctx) {

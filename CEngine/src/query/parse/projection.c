@@ -280,6 +280,7 @@ static tansu_status parse_computed(query *q, const doc_value *fields, projection
     }
     tansu_status status =
         expression_compiler_init(&c, &q->memory, &q->regexes, q->collation, &q->deadline, error);
+    expression_scope(&c, q->scope);
     if (status == TANSU_OK)
         status = computed_fields_compile(&c, fields, COMPUTE_PROJECT, &computed);
     if (status == TANSU_E_INVALID_QUERY)

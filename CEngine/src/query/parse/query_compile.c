@@ -78,6 +78,8 @@ static tansu_status compile(query *q, const uint8_t *selector, size_t selector_s
     if (status == TANSU_OK && hints) {
         hints_parse_deadline(q, hints_copy, hints_size);
         status = hints_parse_collation(q, hints_copy, hints_size, error);
+        if (status == TANSU_OK)
+            status = hints_parse_let(q, hints_copy, hints_size, error);
     }
     if (status == TANSU_OK)
         status = selector_parse(q, copy, selector_size, error);
@@ -173,6 +175,7 @@ tansu_status query_compile_inner(query *outer, const doc_value *selector, const 
     if (!q)
         return error_memory(error);
     q->outer = outer;
+    q->scope = outer->scope;
     q->takes_subqueries = true;
     q->runs = true;
     return compile_new(q, selector->data, selector->size, hints->data, hints->size, NULL, result,

@@ -234,12 +234,7 @@ static tansu_status compile_let(pipeline *p) {
     if (!p->let_values)
         return error_memory(p->error);
     for (doc_iter_value(&iter, &p->let); status == TANSU_OK && doc_iter_next(&iter);) {
-        status = expression_compile(&p->compiler, &iter.value, &p->let_values[p->let_count]);
-        if (status == TANSU_OK && p->compiler.reads_document)
-            status = error_set(p->error, TANSU_E_INVALID_QUERY, iter.key,
-                               "A variable of all stages cannot depend on a document");
-        if (status == TANSU_OK)
-            status = expression_variable(&p->compiler, iter.key, iter.key_size, &slot);
+        status = expression_let(&p->compiler, &iter, &p->let_values[p->let_count], &slot);
         p->let_count += status == TANSU_OK;
     }
     if (status != TANSU_OK)
@@ -562,7 +557,7 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
     return TANSU_OK;
 }
 
-tansu_status pipeline_compile_update(const doc_value *stages, const doc_value *let,
+tansu_status pipeline_compile_update(const doc_value *stages, const expression_compiler *scope,
                                      const collation *collation, pipeline **result,
                                      tansu_error *error) {
     doc_value list;
@@ -576,15 +571,10 @@ tansu_status pipeline_compile_update(const doc_value *stages, const doc_value *l
     p->collation = collation;
     p->memory.limit = QUERY_MEMORY;
     tansu_status status = keep(p, (pipeline_text){stages->data, stages->size}, DOC_ARRAY, &list);
-    if (status == TANSU_OK && let->type != DOC_MISSING) {
-        status = keep(p, (pipeline_text){let->data, let->size}, DOC_DOCUMENT, &p->let);
-        p->let.type = let->type;
-    }
     if (status == TANSU_OK)
         status = expression_compiler_init(&p->compiler, &p->memory, &p->regexes, p->collation,
                                           &p->deadline, p->error);
-    if (status == TANSU_OK)
-        status = compile_let(p);
+    expression_scope(&p->compiler, scope);
     if (status == TANSU_OK)
         status = compile_stages(p, &list);
     if (status == TANSU_OK)
@@ -604,8 +594,7 @@ tansu_status pipeline_begin_fed(pipeline *p) {
     if (p->begun)
         return TANSU_OK;
     evaluation_init(&p->ev, p->collation, &p->deadline, p->error);
-    tansu_status status = evaluate_let(p);
-    return status == TANSU_OK ? begin(p) : status;
+    return begin(p);
 }
 
 tansu_status pipeline_begin_inner(pipeline *p, stage *s) {

@@ -74,9 +74,11 @@ tansu_status pipeline_merge_matched(pipeline *p, tansu_document document, tansu_
                                     tansu_buffer *out, tansu_error *error);
 
 /* pipeline_compile_update -- a pipeline that updates one document after the other: an array of the
- * stages $set, $unset, $project, $replaceRoot and $replaceWith. `let` is a document of variables,
- * which are constants, or missing. Errors: those of pipeline_compile(). */
-tansu_status pipeline_compile_update(const doc_value *stages, const doc_value *let,
+ * stages $set, $unset, $project, $replaceRoot and $replaceWith. Its expressions see the
+ * variables in `scope`, whose values are known (NULL: none). Errors: those of pipeline_compile(). */
+struct expression_compiler;
+tansu_status pipeline_compile_update(const doc_value *stages,
+                                     const struct expression_compiler *scope,
                                      const collation *collation, pipeline **result,
                                      tansu_error *error);
 

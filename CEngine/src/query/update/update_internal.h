@@ -102,7 +102,8 @@ struct update {
     doc_value replacement; /* of $replace */
     pipeline *pipeline;    /* of $pipeline; NULL: none */
     bool empty;            /* the document is: an error, unless the query has $upsert or $dropall */
-    const collation *collation; /* of strings; NULL: by bytes */
+    const collation *collation;       /* of strings; NULL: by bytes */
+    const expression_compiler *scope; /* with the variables of $let; NULL: none */
     update_facts facts;
     operation *first;
     operation *last;

@@ -340,13 +340,13 @@ static tansu_status read_replacement(update *u, const doc_value *value, tansu_er
 
 /* read_pipeline -- $pipeline: an array of stages. */
 static tansu_status read_pipeline(update *u, const doc_value *value, tansu_error *error) {
-    const doc_value none = {NULL, 0, DOC_MISSING};
     if (u->pipeline != NULL)
         return bad_context(error, "$pipeline", "\"$pipeline\" is given twice; remove one of them");
     if (value->type != DOC_ARRAY)
         return bad_context(error, "$pipeline",
                            "Operand of \"$pipeline\" must be an array of stages");
-    tansu_status status = pipeline_compile_update(value, &none, u->collation, &u->pipeline, error);
+    tansu_status status =
+        pipeline_compile_update(value, u->scope, u->collation, &u->pipeline, error);
     if (status != TANSU_OK)
         error_prefix(error, "$pipeline");
     return status;
@@ -485,6 +485,7 @@ tansu_status update_compile(const uint8_t *operations, size_t size, const doc_va
         return error_memory(error);
     bool none = operations == NULL;
     u->collation = q->collation;
+    u->scope = q->scope;
     u->memory.limit = UPDATE_MEMORY;
     u->size = none ? sizeof empty : size;
     u->document = arena_copy(&u->memory, none ? empty : operations, u->size);

@@ -160,6 +160,7 @@ static void run_find(const mongo_call *c) {
     mongo_copy(&hints, "$max", c->command, "limit");
     mongo_copy(&hints, "$maxTimeMS", c->command, "maxTimeMS");
     mongo_copy(&hints, "$allowDiskUse", c->command, "allowDiskUse");
+    mongo_copy(&hints, "$let", c->command, "let");
     put_collation(&hints, c->command);
     put_index(c, &hints, c->command);
     int64_t most =
@@ -404,6 +405,7 @@ static tansu_status run_statement(const mongo_call *c, const bson_t *statement, 
     mongo_copy(&hints, "$upsert", statement, "upsert");
     mongo_copy(&hints, "$orderby", statement, "sort");
     mongo_copy(&hints, "$arrayFilters", statement, "arrayFilters");
+    mongo_copy(&hints, "$let", c->command, "let");
     put_collation(&hints, statement);
     put_index(c, &hints, statement);
     tansu_status status = tansu_update(c->db, NULL, c->collection, document_of(&query),
@@ -481,6 +483,7 @@ static void run_delete(const mongo_call *c) {
         }
         if (mongo_given(&statement, "limit", &limit) && bson_iter_as_int64(&limit) == 1)
             BSON_APPEND_INT32(&hints, "$max", 1);
+        mongo_copy(&hints, "$let", c->command, "let");
         put_collation(&hints, &statement);
         put_index(c, &hints, &statement);
         tansu_status status = tansu_remove(c->db, NULL, c->collection, document_of(&query),
@@ -572,6 +575,7 @@ static void run_find_and_modify(const mongo_call *c) {
     mongo_copy(&hints, "$upsert", c->command, "upsert");
     mongo_copy(&hints, "$arrayFilters", c->command, "arrayFilters");
     mongo_copy(&hints, "$maxTimeMS", c->command, "maxTimeMS");
+    mongo_copy(&hints, "$let", c->command, "let");
     put_collation(&hints, c->command);
     put_index(c, &hints, c->command);
     tansu_modify_mode mode = removes       ? TANSU_MODIFY_REMOVE

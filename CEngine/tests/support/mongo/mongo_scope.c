@@ -42,7 +42,6 @@ static const rule command_rules[] = {
 static const rule member_rules[] = {
     {"readConcern", server},
     {"writeConcern", server},
-    {"let", expressions},
     {"tailable", server},
     {"awaitData", server},
     {"returnKey", server},
@@ -336,7 +335,7 @@ static const char *scope_of_aggregate(const bson_t *command, bool fails) {
                       : NULL;
         else if (strcmp(key, "explain") == 0 || bypasses(&iter))
             why = server;
-        else if (strcmp(key, "aggregate") != 0 && strcmp(key, "let") != 0)
+        else if (strcmp(key, "aggregate") != 0)
             why = fails && BSON_ITER_HOLDS_NULL(&iter) ? envelope : APPLIES(member_rules, key);
         if (why != NULL)
             return why;
