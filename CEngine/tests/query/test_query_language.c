@@ -43,6 +43,32 @@ static void comments_select_nothing(void) {
     memory_db_close(db);
 }
 
+static void samples_are_taken_at_a_rate(void) {
+    static const char *const wrong[] = {"-0.1", "1.1", "'1'",
+                                        "null", "[1]", "{'$numberDecimal':'NaN'}"};
+    WITH("{'_id':1,'a':1}", "{'_id':2,'a':2}", "{'_id':3,'a':3}");
+    IDS("", "{'$sampleRate':0}");
+    IDS("1 2 3", "{'$sampleRate':1}");
+    IDS("1 2 3", "{'$sampleRate':{'$numberDecimal':'1'}}");
+    IDS("2 3", "{'a':{'$gt':1},'$sampleRate':1.0}");
+    IDS("1", "{'$or':[{'a':1},{'$sampleRate':0}]}");
+    IDS("INVALID_QUERY a.$sampleRate", "{'a':{'$sampleRate':1}}");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char query[64];
+        snprintf(query, sizeof query, "{'$sampleRate':%s}", wrong[i]);
+        IDS("INVALID_QUERY $sampleRate", query);
+    }
+    /* The mean of 1000 documents is 500; 6 standard deviations are 95. */
+    for (int i = 4; i <= 1000; i++) {
+        char document[32];
+        snprintf(document, sizeof document, "{'_id':%d,'a':%d}", i, i);
+        save_text(db, document);
+    }
+    int64_t count = count_matches(db, "{'$sampleRate':0.5}", NULL);
+    CHECK(count > 400 && count < 600);
+    memory_db_close(db);
+}
+
 static void bare_values_mean_eq(void) {
     WITH("{'_id':1,'a':'x'}", "{'_id':2,'a':null}", "{'_id':3}", "{'_id':4,'a':true}",
          "{'_id':5,'a':1}", "{'_id':6,'a':{'b':1}}");
@@ -493,6 +519,7 @@ int main(void) {
     RUN(errors_name_the_whole_position);
     RUN(fields_are_joined_by_and);
     RUN(comments_select_nothing);
+    RUN(samples_are_taken_at_a_rate);
     RUN(bare_values_mean_eq);
     RUN(nested_documents_are_sub_queries);
     RUN(paths_lead_through_arrays);

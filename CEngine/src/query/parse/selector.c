@@ -6,6 +6,8 @@
  */
 #include "query/parse/selector.h"
 
+#include "bson/number.h"
+#include "bson/writer.h"
 #include "query/match/match_value.h"
 #include "query/match/merged_test.h"
 #include "query/parse/parsed_query.h"
@@ -311,8 +313,10 @@ static tansu_status add_document_test(parser *p, node *parent, const char *name,
     return status;
 }
 
-/* read_expression -- $expr, and the comparisons that it implies. */
-static tansu_status read_expression(parser *p, node *parent, const doc_value *operand) {
+/* read_expression -- $expr, and the comparisons that it implies. `name`: the operator that stands
+ * for it. */
+static tansu_status read_expression(parser *p, node *parent, const char *name,
+                                    const doc_value *operand) {
     query *q = p->q;
     expression_compiler c;
     const expression_test *compiled = NULL;
@@ -322,7 +326,7 @@ static tansu_status read_expression(parser *p, node *parent, const doc_value *op
     node *all;
     test *t;
     if (!at_top(p))
-        return parse_bad(p, "$expr", "Operator is allowed only at the top level of a query");
+        return parse_bad(p, name, "Operator is allowed only at the top level of a query");
     tansu_status status =
         expression_compiler_init(&c, &q->memory, &q->regexes, p->collation, &q->deadline, p->error);
     if (status == TANSU_OK) {
@@ -333,11 +337,11 @@ static tansu_status read_expression(parser *p, node *parent, const doc_value *op
     }
     expression_compiler_free(&c);
     if (status == TANSU_E_INVALID_QUERY)
-        error_prefix(p->error, parse_context(p, "$expr"));
+        error_prefix(p->error, parse_context(p, name));
     if (status == TANSU_OK)
         status = parse_add(p, parent, NODE_AND, &all);
     if (status == TANSU_OK)
-        status = add_document_test(p, all, "$expr", &t);
+        status = add_document_test(p, all, name, &t);
     if (status != TANSU_OK)
         return status;
     t->document = &compiled->test;
@@ -345,6 +349,29 @@ static tansu_status read_expression(parser *p, node *parent, const doc_value *op
                          expression_comparison(compiled->expression, i, &op, &path, &constant);
          i++)
         status = path ? add_comparison(p, all, op, path, &constant) : TANSU_OK;
+    return status;
+}
+
+/* read_sample_rate -- $sampleRate: {"$expr": {"$lt": [{"$rand": {}}, rate]}}. */
+static tansu_status read_sample_rate(parser *p, node *parent, const doc_value *operand) {
+    static const uint8_t ends[] = {0, 0, 0, 0, 1, 0, 0, 0};
+    const doc_value least = {ends, 4, DOC_INT32}, greatest = {ends + 4, 4, DOC_INT32};
+    if (!doc_is_number(operand) || number_compare(operand, &least) < 0 ||
+        number_compare(operand, &greatest) > 0)
+        return parse_bad(p, "$sampleRate", "Operand must be a number from 0 to 1");
+    tansu_buffer bson = TANSU_BUFFER_INIT;
+    writer w = {.out = &bson};
+    size_t start = writer_begin(&w), list = writer_open(&w, "$lt", DOC_ARRAY);
+    size_t random = writer_open(&w, "0", DOC_DOCUMENT);
+    writer_end(&w, writer_open(&w, "$rand", DOC_DOCUMENT));
+    writer_end(&w, random);
+    writer_index_value(&w, 1, operand);
+    writer_end(&w, list);
+    writer_end(&w, start);
+    const doc_value expression = {bson.data, (uint32_t)bson.size, DOC_DOCUMENT};
+    tansu_status status =
+        w.failed ? error_memory(p->error) : read_expression(p, parent, "$sampleRate", &expression);
+    tansu_buffer_free(&bson);
     return status;
 }
 
@@ -391,7 +418,9 @@ static tansu_status read_logic(parser *p, node *parent, const char *name,
         return status;
     }
     if (strcmp(name, "$expr") == 0)
-        return read_expression(p, parent, operand);
+        return read_expression(p, parent, name, operand);
+    if (strcmp(name, "$sampleRate") == 0)
+        return read_sample_rate(p, parent, operand);
     if (strcmp(name, "$jsonSchema") == 0)
         return read_schema(p, parent, operand);
     /* For those who read the query. */

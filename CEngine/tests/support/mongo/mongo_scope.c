@@ -12,7 +12,6 @@ typedef struct rule {
     const char *why;
 } rule;
 
-static const char expressions[] = "aggregation expressions";
 static const char geometry[] = "geometry";
 static const char text_search[] = "text search";
 static const char server[] = "options of a server";
@@ -22,12 +21,12 @@ static const char envelope[] = "the command's own members: the C API has types a
 
 /* Operators that are not in the language, wherever they stand in a query. */
 static const rule query_rules[] = {
-    {"$sampleRate", expressions}, {"$where", "JavaScript"},    {"$function", "JavaScript"},
-    {"$text", text_search},       {"$meta", text_search},      {"$geoWithin", geometry},
-    {"$geoIntersects", geometry}, {"$near", geometry},         {"$nearSphere", geometry},
-    {"$within", geometry},        {"$geometry", geometry},     {"$box", geometry},
-    {"$center", geometry},        {"$centerSphere", geometry}, {"$polygon", geometry},
-    {"$maxDistance", geometry},   {"$minDistance", geometry},
+    {"$where", "JavaScript"},    {"$function", "JavaScript"}, {"$text", text_search},
+    {"$meta", text_search},      {"$geoWithin", geometry},    {"$geoIntersects", geometry},
+    {"$near", geometry},         {"$nearSphere", geometry},   {"$within", geometry},
+    {"$geometry", geometry},     {"$box", geometry},          {"$center", geometry},
+    {"$centerSphere", geometry}, {"$polygon", geometry},      {"$maxDistance", geometry},
+    {"$minDistance", geometry},
 };
 
 /* Commands that are no operation of a collection here. */
