@@ -504,6 +504,39 @@ static void functions_of_series(void) {
          "{t:1,v:4.0}{t:2,v:4.0}{t:4,v:7.0}{t:4.5,v:7.0}{t:7,v:5.5}"},
         {SERIES("'$expMovingAvg':{'input':'$v','alpha':0.25}"),
          "{t:1,v:4.0}{t:2,v:4.0}{t:4,v:5.5}{t:4.5,v:5.5}{t:7,v:5.125}"},
+        {SERIES("'$minMaxScaler':'$t'"), "{t:1,v:0.0}{t:2,v:0.16666666666666665741}{t:4,v:0.5}"
+                                         "{t:4.5,v:0.58333333333333337034}{t:7,v:1.0}"},
+        {SERIES("'$minMaxScaler':{'input':'$t','min':-10,'max':{'$add':[10,4]}}"),
+         "{t:1,v:-10.0}{t:2,v:-6.0}{t:4,v:2.0}{t:4.5,v:4.0}{t:7,v:14.0}"},
+        {SERIES("'$minMaxScaler':{'input':'$t'},'window':{'documents':[-1,1]}"),
+         "{t:1,v:0.0}{t:2,v:0.33333333333333331483}{t:4,v:0.80000000000000004441}{t:4.5,v:0."
+         "16666666666666665741}{t:7,v:1."
+         "0}"},
+        {SERIES("'$minMaxScaler':{'input':'$t'},'window':{'documents':['unbounded','current']}"),
+         "{t:1,v:0}{t:2,v:1.0}{t:4,v:1.0}{t:4.5,v:1.0}{t:7,v:1.0}"},
+        {SERIES("'$minMaxScaler':{'input':{'$subtract':[0,'$t']},'min':1,'max':2},"
+                "'window':{'documents':['current','unbounded']}"),
+         "{t:1,v:2.0}{t:2,v:2.0}{t:4,v:2.0}{t:4.5,v:2.0}{t:7,v:1}"},
+        {SERIES("'$minMaxScaler':'$t','window':{'range':[-2.5,0.5]}"),
+         "{t:1,v:0}{t:2,v:1.0}{t:4,v:0.80000000000000004441}{t:4.5,v:1.0}{t:7,v:1.0}"},
+        {SERIES("'$minMaxScaler':{'$add':[3,4]}"),
+         "{t:1,v:0}{t:2,v:0}{t:4,v:0}{t:4.5,v:0}{t:7,v:0}"},
+        {SERIES("'$minMaxScaler':{'input':1,'min':2.5,'max':3}"),
+         "{t:1,v:2.5}{t:2,v:2.5}{t:4,v:2.5}{t:4.5,v:2.5}{t:7,v:2.5}"},
+        {SERIES("'$minMaxScaler':'$v'"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':{}"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':{'min':0,'max':1}"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':{'input':'$t','other':1}"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':{'input':'$t','min':0}"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':{'input':'$t','max':1}"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':{'input':'$t','min':1,'max':1}"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':{'input':'$t','min':2,'max':1}"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':{'input':'$t','min':'a','max':1}"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':{'input':'$t','min':'$t','max':9}"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':'$t','window':{'documents':[1,2]}"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':'$t','window':{'documents':[-2,-1]}"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':'$t','window':{'range':[0.5,'unbounded']}"), "INVALID_QUERY"},
+        {SERIES("'$minMaxScaler':'$t','window':{'range':['unbounded',-1]}"), "INVALID_QUERY"},
         {SERIES("'$rank':{}"), "{t:1,v:1}{t:2,v:2}{t:4,v:3}{t:4.5,v:4}{t:7,v:5}"},
         {SERIES("'$derivative':{'input':'$t'},'window':{'documents':[-1,0]}"),
          "{t:1,v:null}{t:2,v:1.0}{t:4,v:1.0}{t:4.5,v:1.0}{t:7,v:1.0}"},
@@ -654,7 +687,8 @@ static void every_failing_allocation_is_reported(void) {
     static const char *const stages[] = {
         "{'0':{'$setWindowFields':{'partitionBy':'$p','sortBy':{'t':1},'output':{'a':{'$max':'$v',"
         "'window':{'documents':[-2,2]}},'b':{'$push':'$v','window':{'range':[-3,3]}},'c':{"
-        "'$linearFill':'$_id'},'d':{'$rank':{}},'e':{'$first':'$v'}}}}}",
+        "'$linearFill':'$_id'},'d':{'$rank':{}},'e':{'$first':'$v'},'f':{'$minMaxScaler':{'input':"
+        "'$_id','min':1,'max':2},'window':{'documents':[-1,1]}}}}}}",
         "{'0':{'$setWindowFields':{'sortBy':{'t':1},'output':{'a':{'$locf':'$v'},'b':{'$addToSet':"
         "'$v','window':{'documents':['unbounded','current']}}}}}}",
         "{'0':{'$fill':{'partitionByFields':['p'],'sortBy':{'t':1},'output':{'v':{'method':'locf'},"

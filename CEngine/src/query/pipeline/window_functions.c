@@ -115,11 +115,20 @@ static tansu_status compile_accumulator(stage *s, window_function *f, const char
 
 /* ---- Compiling ---- */
 
-static const window_kind *const kinds[] = {
-    &window_rank,           &window_dense_rank,  &window_document_number, &window_exp_moving_avg,
-    &window_locf,           &window_linear_fill, &window_first,           &window_last,
-    &window_shift,          &window_derivative,  &window_integral,        &window_covariance_pop,
-    &window_covariance_samp};
+static const window_kind *const kinds[] = {&window_rank,
+                                           &window_dense_rank,
+                                           &window_document_number,
+                                           &window_exp_moving_avg,
+                                           &window_locf,
+                                           &window_linear_fill,
+                                           &window_first,
+                                           &window_last,
+                                           &window_shift,
+                                           &window_derivative,
+                                           &window_integral,
+                                           &window_covariance_pop,
+                                           &window_covariance_samp,
+                                           &window_min_max_scaler};
 
 /* compile_kind -- the function of a name. */
 static tansu_status compile_kind(stage *s, window_function *f, const window_order *order,

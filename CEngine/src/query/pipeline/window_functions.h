@@ -88,8 +88,9 @@ struct window_function {
     uint32_t variables[FORMULA_VARIABLES];
     bool has_unit;
     date_unit unit;
-    decimal weight;     /* $expMovingAvg */
-    doc_value fallback; /* $shift: where there is no document */
+    decimal weight;            /* $expMovingAvg */
+    doc_value fallback;        /* $shift: where there is no document */
+    doc_value least, greatest; /* $minMaxScaler: the ends of its results */
     /* The state of a partition. */
     void *state;
     accumulating memory;
@@ -180,6 +181,9 @@ const window_kind *window_moving_kind(const char *name);
 extern const window_kind window_covariance_pop;
 extern const window_kind window_covariance_samp;
 extern const window_kind window_integral;
+
+/* window_states.c */
+extern const window_kind window_min_max_scaler;
 
 /* window_series.c */
 extern const window_kind window_rank;

@@ -1,6 +1,6 @@
 /*
  * query/pipeline/window_states.c -- accumulators that values are removed from again, as a window
- * moves: $sum, $avg, $count, $min, $max and the standard deviations.
+ * moves: $sum, $avg, $count, $min, $max and the standard deviations; and $minMaxScaler.
  */
 #include "query/pipeline/window_sum.h"
 
@@ -201,45 +201,60 @@ static tansu_status put_item(window_function *f, extreme_queue *q, const doc_val
     return TANSU_OK;
 }
 
-/* extreme_add -- the variant is 1 for $max. Of equal values the first one is the least, and the last
- * one the greatest, as in MongoDB. */
-static tansu_status extreme_add(window_function *f, const doc_value *doc, bool tied) {
-    extreme_queue *q = f->state;
-    doc_value value;
-    (void)tied;
-    tansu_status status = input_of(f, doc, &value);
-    if (status != TANSU_OK)
-        return status;
-    if (window_is_nothing(&value))
-        return TANSU_OK;
+/* put_extreme -- a value comes into the window. Of equal values the first one is the least, and the
+ * last one the greatest, as in MongoDB. */
+static tansu_status put_extreme(window_function *f, extreme_queue *q, const doc_value *value,
+                                bool greatest) {
     for (; q->count != 0; q->count--) {
         const extreme_item *last = item_at(q, q->count - 1);
         const doc_value other = {last->bytes, last->size, last->type};
         int order;
-        if (!expression_compare(&f->p->s->p->ev, &value, &other, &order))
+        if (!expression_compare(&f->p->s->p->ev, value, &other, &order))
             return error_memory(f->p->s->p->error);
-        if (f->kind->variant == 1 ? order < 0 : order >= 0)
+        if (greatest ? order < 0 : order >= 0)
             break;
     }
-    return put_item(f, q, &value);
+    /* Where none leaves, what is behind the best one never becomes it. */
+    if (q->count != 0 && f->bounds.lower.kind == BOUND_UNBOUNDED)
+        return TANSU_OK;
+    return put_item(f, q, value);
 }
 
-static tansu_status extreme_remove(window_function *f, const doc_value *doc) {
-    extreme_queue *q = f->state;
-    (void)doc;
+/* drop_extreme -- the first document leaves the window. */
+static void drop_extreme(const window_function *f, extreme_queue *q) {
     if (q->count != 0 && item_at(q, 0)->index == f->lower.index) {
         q->first = (q->first + 1) & (q->capacity - 1);
         q->count--;
     }
+}
+
+/* extreme_add -- the variant is 1 for $max. */
+static tansu_status extreme_add(window_function *f, const doc_value *doc, bool tied) {
+    doc_value value;
+    (void)tied;
+    tansu_status status = input_of(f, doc, &value);
+    if (status != TANSU_OK || window_is_nothing(&value))
+        return status;
+    return put_extreme(f, f->state, &value, f->kind->variant == 1);
+}
+
+static tansu_status extreme_remove(window_function *f, const doc_value *doc) {
+    (void)doc;
+    drop_extreme(f, f->state);
     return TANSU_OK;
+}
+
+/* best_of -- the value that is the least or the greatest of a queue that has some. */
+static doc_value best_of(const extreme_queue *q) {
+    const extreme_item *item = item_at(q, 0);
+    return (doc_value){item->bytes, item->size, item->type};
 }
 
 static tansu_status extreme_result(window_function *f) {
     const extreme_queue *q = f->state;
     if (q->count == 0)
         return window_keep_null(f);
-    const extreme_item *item = item_at(q, 0);
-    f->result = (doc_value){item->bytes, item->size, item->type};
+    f->result = best_of(q);
     return TANSU_OK;
 }
 
@@ -249,6 +264,141 @@ static void extreme_free(void *state) {
         free(q->items[i].bytes);
     free(q->items);
 }
+
+/* ---- $minMaxScaler ---- */
+
+/* The state of a window. */
+typedef struct scaler {
+    extreme_queue least, greatest;
+} scaler;
+
+/* read_end -- a number that is one end of the results. */
+static tansu_status read_end(stage *s, const window_function *f, const char *name,
+                             const doc_value *given, doc_value *result) {
+    const expression *e;
+    tansu_status status = stage_expression(s, f->kind->name, given, &e);
+    if (status == TANSU_OK && (!expression_constant(e, result) || !doc_is_number(result)))
+        return stage_error(s, f->kind->name, "Member \"%s\" must be a constant number", name);
+    return status;
+}
+
+/* has_members -- whether an operand is a document of members, not an expression. */
+static bool has_members(const doc_value *operand) {
+    doc_iter iter;
+    return operand->type == DOC_DOCUMENT &&
+           (!doc_iter_value(&iter, operand) || !doc_iter_next(&iter) || iter.key[0] != '$');
+}
+
+/* has_present -- whether a window has the document that it is of. */
+static bool has_present(const window_bounds *b) {
+    number none;
+    number_int32(0, &none);
+    const doc_value zero = number_value(&none);
+    const doc_value lower = number_value(&b->lower.value), upper = number_value(&b->upper.value);
+    return (b->lower.kind == BOUND_UNBOUNDED || number_compare(&lower, &zero) <= 0) &&
+           (b->upper.kind == BOUND_UNBOUNDED || number_compare(&upper, &zero) >= 0);
+}
+
+static tansu_status scaler_compile(stage *s, window_function *f, const window_order *order,
+                                   const doc_value *operand) {
+    static const uint8_t zero_and_one[] = {0, 0, 0, 0, 1, 0, 0, 0};
+    enum { INPUT, MIN, MAX, MEMBERS };
+    doc_value members[MEMBERS] = {
+        *operand, {zero_and_one, 4, DOC_INT32}, {zero_and_one + 4, 4, DOC_INT32}};
+    (void)order;
+    tansu_status status = TANSU_OK;
+    if (!has_present(&f->bounds))
+        return stage_error(s, f->kind->name, "Its window must have the document itself");
+    if (has_members(operand)) {
+        doc_value given[MEMBERS];
+        status = stage_members(s, operand, "input! min max", given);
+        if (status != TANSU_OK) {
+            error_prefix(s->p->error, f->kind->name);
+            return status;
+        }
+        if ((given[MIN].type == DOC_MISSING) != (given[MAX].type == DOC_MISSING))
+            return stage_error(s, f->kind->name, "Has both \"min\" and \"max\", or neither");
+        members[INPUT] = given[INPUT];
+        if (given[MIN].type != DOC_MISSING)
+            memcpy(&members[MIN], &given[MIN], 2 * sizeof *members);
+    }
+    status = read_end(s, f, "min", &members[MIN], &f->least);
+    if (status == TANSU_OK)
+        status = read_end(s, f, "max", &members[MAX], &f->greatest);
+    if (status == TANSU_OK && number_compare(&f->least, &f->greatest) >= 0)
+        return stage_error(s, f->kind->name, "Member \"max\" must be greater than \"min\"");
+    if (status == TANSU_OK)
+        status = stage_expression(s, f->kind->name, &members[INPUT], &f->input);
+    return status == TANSU_OK ? window_formula_compile(
+                                    s, f, "x low high least greatest",
+                                    "{\"$add\":[{\"$multiply\":[{\"$divide\":["
+                                    "{\"$subtract\":[\"$$x\",\"$$low\"]},"
+                                    "{\"$subtract\":[\"$$high\",\"$$low\"]}]},"
+                                    "{\"$subtract\":[\"$$greatest\",\"$$least\"]}]},\"$$least\"]}")
+                              : status;
+}
+
+/* scaler_input -- the number of a document. Errors: INVALID_QUERY. */
+static tansu_status scaler_input(window_function *f, const doc_value *doc, doc_value *result) {
+    tansu_status status = window_value(f, f->input, doc, result);
+    if (status == TANSU_OK && !doc_is_number(result))
+        return stage_error(f->p->s, f->kind->name, "Values must be numbers");
+    return status;
+}
+
+static tansu_status scaler_add(window_function *f, const doc_value *doc, bool tied) {
+    scaler *s = f->state;
+    doc_value value;
+    (void)tied;
+    tansu_status status = scaler_input(f, doc, &value);
+    if (status == TANSU_OK)
+        status = put_extreme(f, &s->least, &value, false);
+    return status == TANSU_OK ? put_extreme(f, &s->greatest, &value, true) : status;
+}
+
+static tansu_status scaler_remove(window_function *f, const doc_value *doc) {
+    scaler *s = f->state;
+    (void)doc;
+    drop_extreme(f, &s->least);
+    drop_extreme(f, &s->greatest);
+    return TANSU_OK;
+}
+
+/* scaler_result -- it depends on the present document, also where the window does not change. Of
+ * values that are all equal it is the least one. */
+static tansu_status scaler_result(window_function *f) {
+    const scaler *s = f->state;
+    doc_value value, result;
+    int order;
+    f->changed = true;
+    tansu_status status = scaler_input(f, &f->p->doc, &value);
+    if (status != TANSU_OK)
+        return status;
+    if (s->least.count == 0)
+        return window_keep_null(f);
+    const doc_value values[FORMULA_VARIABLES] = {value, best_of(&s->least), best_of(&s->greatest),
+                                                 f->least, f->greatest};
+    if (!expression_compare(&f->p->s->p->ev, &values[1], &values[2], &order))
+        return error_memory(f->p->s->p->error);
+    if (order == 0)
+        return window_keep(f, &f->least);
+    status = window_formula(f, values, &result);
+    return status == TANSU_OK ? window_keep(f, &result) : status;
+}
+
+static void scaler_free(void *state) {
+    scaler *s = state;
+    extreme_free(&s->least);
+    extreme_free(&s->greatest);
+}
+
+const window_kind window_min_max_scaler = {.name = "$minMaxScaler",
+                                           .size = sizeof(scaler),
+                                           .compile = scaler_compile,
+                                           .add = scaler_add,
+                                           .remove = scaler_remove,
+                                           .result = scaler_result,
+                                           .free = scaler_free};
 
 /* ---- The table ---- */
 
