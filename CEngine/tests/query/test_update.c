@@ -214,6 +214,21 @@ static void add_to_set_adds_what_is_not_there(void) {
     BECOMES("INVALID_QUERY $addToSetAll.a", "{'a':[]}", "{'$addToSetAll':{'a':1}}");
 }
 
+/* The name of a field leads into no array: for most operators that is an error, as in MongoDB. */
+static void names_lead_into_no_array(void) {
+    static const char *const operators[][2] = {
+        {"$pullAll", "[1]"}, {"$pull", "1"}, {"$pop", "1"}, {"$push", "1"}, {"$addToSet", "1"},
+        {"$set", "1"},       {"$inc", "1"},  {"$min", "1"}, {"$max", "1"},  {"$bit", "{'or':1}"}};
+    const char *document = "{'a':[{'b':[1,2]},{'b':[1]}]}";
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+        char update[64], expected[64];
+        snprintf(update, sizeof update, "{'%s':{'a.b':%s}}", operators[i][0], operators[i][1]);
+        snprintf(expected, sizeof expected, "INVALID_QUERY %s.a.b", operators[i][0]);
+        BECOMES(expected, document, update);
+    }
+    BECOMES(document, document, "{'$unset':{'a.b':''}}");
+}
+
 static void pull_takes_out(void) {
     BECOMES("{'a':[2,3]}", "{'a':[1,2,1,3]}", "{'$pull':{'a':1}}");
     BECOMES("{'a':[1]}", "{'a':[1,5,9]}", "{'$pull':{'a':{'$gt':3}}}");
@@ -535,6 +550,7 @@ int main(void) {
     RUN(numbers_of_nothing_and_of_other_kinds);
     RUN(push_appends);
     RUN(add_to_set_adds_what_is_not_there);
+    RUN(names_lead_into_no_array);
     RUN(pull_takes_out);
     RUN(pop_takes_an_end);
     RUN(positions_in_arrays);
