@@ -43,6 +43,17 @@ static void comments_select_nothing(void) {
     memory_db_close(db);
 }
 
+static void tests_of_documents_are_of_no_element(void) {
+    WITH("{'_id':1,'a':[{'b':1,'c':2}]}");
+    IDS("INVALID_QUERY a.$elemMatch.$expr", "{'a':{'$elemMatch':{'b':1,'$expr':true}}}");
+    IDS("INVALID_QUERY a.$elemMatch.$sampleRate", "{'a':{'$elemMatch':{'b':1,'$sampleRate':1}}}");
+    IDS("INVALID_QUERY a.$elemMatch.$jsonSchema", "{'a':{'$elemMatch':{'b':1,'$jsonSchema':{}}}}");
+    IDS("INVALID_QUERY a.$elemMatch.$and.0.$expr",
+        "{'a':{'$elemMatch':{'$and':[{'b':1,'$expr':true}]}}}");
+    IDS("1", "{'$nor':[{'$not':{'$expr':true}}]}");
+    memory_db_close(db);
+}
+
 static void samples_are_taken_at_a_rate(void) {
     static const char *const wrong[] = {"-0.1", "1.1", "'1'",
                                         "null", "[1]", "{'$numberDecimal':'NaN'}"};
@@ -519,6 +530,7 @@ int main(void) {
     RUN(errors_name_the_whole_position);
     RUN(fields_are_joined_by_and);
     RUN(comments_select_nothing);
+    RUN(tests_of_documents_are_of_no_element);
     RUN(samples_are_taken_at_a_rate);
     RUN(bare_values_mean_eq);
     RUN(nested_documents_are_sub_queries);

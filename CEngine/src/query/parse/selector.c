@@ -80,6 +80,11 @@ static bool at_top(const parser *p) {
     return p->depth == 0 && !p->self;
 }
 
+/* at_document -- the same, and it is the selector of the document, not of an $elemMatch. */
+static bool at_document(const parser *p) {
+    return at_top(p) && p->prefix.size == 0;
+}
+
 /* ---- Creating nodes ---- */
 
 /* new_node -- NULL when memory is exhausted. */
@@ -325,7 +330,7 @@ static tansu_status read_expression(parser *p, node *parent, const char *name,
     doc_value constant;
     node *all;
     test *t;
-    if (!at_top(p))
+    if (!at_document(p))
         return parse_bad(p, name, "Operator is allowed only at the top level of a query");
     tansu_status status =
         expression_compiler_init(&c, &q->memory, &q->regexes, p->collation, &q->deadline, p->error);
@@ -380,7 +385,7 @@ static tansu_status read_schema(parser *p, node *parent, const doc_value *operan
     query *q = p->q;
     const document_test *compiled = NULL;
     test *t;
-    if (!at_top(p))
+    if (!at_document(p))
         return parse_bad(p, "$jsonSchema", "Operator is allowed only at the top level of a query");
     if (operand->type != DOC_DOCUMENT)
         return parse_bad(p, "$jsonSchema", "Operand must be a schema, a document");
