@@ -278,7 +278,7 @@ static void append_window_function(fuzz_bytes *bytes, bson_t *output, const char
                                         "$locf",          "$linearFill",
                                         "$covariancePop", "$covarianceSamp",
                                         "$setUnion",      "$concatArrays",
-                                        "$mergeObjects"};
+                                        "$mergeObjects",  "$minMaxScaler"};
     static const char *const ranks[] = {"$rank", "$denseRank", "$documentNumber", "$count"};
     static const char *const series[] = {"$derivative",   "$integral", "$shift",
                                          "$expMovingAvg", "$firstN",   "$minN"};

@@ -440,6 +440,45 @@ static void windows_are_what_they_are_one_by_one(void) {
     }
 }
 
+/* check_scaled -- that $minMaxScaler is what it should be by $min and $max of a random window: the
+ * last stage shows what differs. It refuses windows without the document itself. */
+static bool check_scaled(random_source *source, tansu_db *db) {
+    char text[200], stages[2000];
+    tansu_buffer answer = TANSU_BUFFER_INIT, little = TANSU_BUFFER_INIT;
+    tansu_error error;
+    const window w = random_window(source, text);
+    bool refused = (w.lower == OFFSET && w.from > 0) || (w.upper == OFFSET && w.to < 0);
+    snprintf(stages, sizeof stages,
+             "{'0':{'$set':{'v':{'$ifNull':['$v',3]}}},'1':{'$setWindowFields':{'partitionBy':'$p',"
+             "'sortBy':{'t':1},'output':{'s':{'$minMaxScaler':'$v',%s},'l':{'$min':'$v',%s},'g':{"
+             "'$max':'$v',%s}}}},'2':{'$match':{'$expr':{'$ne':['$s',{'$cond':[{'$eq':['$l','$g']},"
+             "0,{'$divide':[{'$subtract':['$v','$l']},{'$subtract':['$g','$l']}]}]}]}}}}",
+             text, text, text);
+    tansu_status expected = refused ? TANSU_E_INVALID_QUERY : TANSU_OK;
+    bool same = CHECK_STATUS(expected, run(db, stages, NULL, &answer, &error)) &&
+                CHECK_INT(0, answer.size) &&
+                CHECK_STATUS(expected, run(db, stages, "{'$maxMemory':8000}", &little, &error)) &&
+                CHECK_INT(0, little.size);
+    if (!same)
+        check_note("%s", stages);
+    tansu_buffer_free(&answer);
+    tansu_buffer_free(&little);
+    return same;
+}
+
+static void numbers_are_scaled_to_their_window(void) {
+    random_source source = random_start(2);
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", 10);
+    for (uint64_t i = 0; i < rounds; i++) {
+        tansu_db *db = random_rows(&source);
+        for (int j = 0; j < 20; j++) {
+            if (!check_scaled(&source, db))
+                i = rounds;
+        }
+        memory_db_close(db);
+    }
+}
+
 /* ---- Written down ---- */
 
 /* text_of -- the documents as JSON without blanks, or the name of the status. */
@@ -731,6 +770,7 @@ static void every_failing_allocation_is_reported(void) {
 
 int main(void) {
     RUN(windows_are_what_they_are_one_by_one);
+    RUN(numbers_are_scaled_to_their_window);
     RUN(functions_of_series);
     RUN(bounds_of_ranges_are_decimal);
     RUN(ranks_with_ties);
