@@ -1,13 +1,10 @@
 /*
  * query/exec/sort.h -- sorting matches by $orderby (rule 8 of docs/query-language.md).
- *
- * When only a few results are needed, a heap keeps those. Otherwise, and when these exceed the
- * memory limit, external_sort sorts all matches, in memory or with temporary files.
  */
 #ifndef TANSU_QUERY_EXEC_SORT_H
 #define TANSU_QUERY_EXEC_SORT_H
 
-#include "query/exec/external_sort.h"
+#include "query/exec/key_sorter.h"
 #include "query/match/collation.h"
 #include "query/parse/hints.h"
 

@@ -1,9 +1,6 @@
 /*
  * query/pipeline/document_sorter.h -- documents in the order of their keys, for $sort, $sample and
- * $sortByCount.
- *
- * When only the first few are wanted, a heap keeps those. Otherwise, and when these exceed their
- * memory, external_sort takes all.
+ * $sortByCount: a key_sorter of a stage.
  */
 #ifndef TANSU_QUERY_PIPELINE_DOCUMENT_SORTER_H
 #define TANSU_QUERY_PIPELINE_DOCUMENT_SORTER_H

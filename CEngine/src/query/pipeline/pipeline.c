@@ -479,9 +479,9 @@ size_t pipeline_memory(const pipeline *p) {
     return p->max_memory != 0 ? p->max_memory : p->rctx.group_memory;
 }
 
-external_sort *stage_sort(stage *s, size_t memory) {
+external_sort_options stage_sort_options(stage *s, size_t memory) {
     const pipeline *p = s->p;
-    const external_sort_options options = {
+    return (external_sort_options){
         .rctx = &p->rctx,
         .deadline = &p->deadline,
         .memory = memory,
@@ -490,6 +490,10 @@ external_sort *stage_sort(stage *s, size_t memory) {
                     .what = "The stage",
                     .limit = pipeline_memory(p),
                     .advice = "let fewer documents reach it, by $match before it"}};
+}
+
+external_sort *stage_sort(stage *s, size_t memory) {
+    const external_sort_options options = stage_sort_options(s, memory);
     return external_sort_new(&options);
 }
 

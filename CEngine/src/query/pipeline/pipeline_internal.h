@@ -211,8 +211,10 @@ uint64_t stages_wanted(const stage *s);
 /* pipeline_memory -- bytes that one stage may have before it spills. */
 size_t pipeline_memory(const pipeline *p);
 
-/* stage_sort -- an external sort for a stage, with a share of its memory. NULL when memory is
- * exhausted. */
+/* stage_sort_options -- for a sort of a stage, with a share of its memory. */
+external_sort_options stage_sort_options(stage *s, size_t memory);
+
+/* stage_sort -- an external sort with these. NULL when memory is exhausted. */
 external_sort *stage_sort(stage *s, size_t memory);
 
 /* pipeline_begin_inner -- begins a run of an inner pipeline, and ends the one before. The variables
