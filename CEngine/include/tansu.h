@@ -1098,7 +1098,8 @@ TANSU_API tansu_status tansu_distinct(tansu_db *db, tansu_txn *txn, const char *
  * $orderby (members of the groups), $skip and $max apply to groups; $collation applies to keys,
  * values and orders; with $explain the result is the plan.
  * Errors: those of tansu_find() and tansu_cursor_next(), and TOO_LARGE (groups over the memory, and
- * $allowDiskUse is false; a single group over it; a result over 256 MiB).
+ * $allowDiskUse is false; a single group over it, with the values of its $distinct; a result
+ * over 256 MiB).
  */
 TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char *collection,
                                        tansu_document query, tansu_document group,

@@ -2,26 +2,23 @@
  * api/api_query.c -- distinct values and groups.
  */
 #include "api/handles.h"
-#include "query/aggregate/aggregate.h"
+#include "query/pipeline/group_query.h"
 #include "query/query.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
 #include <stdlib.h>
 
-/* run -- runs a compiled aggregation and frees it. */
-static tansu_status run(aggregation *a, tansu_db *db, tansu_txn *txn, const char *collection,
-                        tansu_buffer *result, tansu_error *error) {
+/* run -- runs a compiled request and frees it. */
+static tansu_status run(group_query *q, tansu_db *db, tansu_txn *txn, tansu_buffer *result,
+                        tansu_error *error) {
     read_call r;
     tansu_status status = read_call_begin(&r, db, txn, error);
     if (status == TANSU_OK) {
-        const collection_state *state;
-        status = snapshot_find(r.snapshot, collection, &state, error);
-        if (status == TANSU_OK)
-            status = aggregate_run(a, r.snapshot, &r.rctx, state, result, error);
+        status = group_query_run(q, r.snapshot, &r.rctx, result, error);
         status = read_call_end(&r, status, error);
     }
-    aggregate_free(a);
+    group_query_free(q);
     if (status != TANSU_OK)
         result->size = 0;
     return status;
@@ -37,11 +34,11 @@ static tansu_status distinct(tansu_db *db, tansu_txn *txn, const char *collectio
                                             : "collection",
                              error);
     result->size = 0;
-    aggregation *a = NULL;
-    tansu_status status =
-        distinct_compile((aggregate_text){query.data, query.size}, path,
-                         (aggregate_text){hints.data, hints.size}, txn_stop(txn), &a, error);
-    return status == TANSU_OK ? run(a, db, txn, collection, result, error) : status;
+    group_query *q;
+    tansu_status status = group_query_compile_distinct(
+        collection, (pipeline_text){query.data, query.size}, path,
+        (pipeline_text){hints.data, hints.size}, txn_stop(txn), &q, error);
+    return status == TANSU_OK ? run(q, db, txn, result, error) : status;
 }
 
 tansu_status tansu_distinct(tansu_db *db, tansu_txn *txn, const char *collection, const char *path,
@@ -63,11 +60,12 @@ static tansu_status aggregate(tansu_db *db, tansu_txn *txn, const char *collecti
                                                   : "collection",
                              error);
     result->size = 0;
-    aggregation *a = NULL;
-    tansu_status status = aggregate_compile(
-        (aggregate_text){query.data, query.size}, (aggregate_text){group.data, group.size},
-        (aggregate_text){hints.data, hints.size}, txn_stop(txn), &a, error);
-    return status == TANSU_OK ? run(a, db, txn, collection, result, error) : status;
+    group_query *q;
+    tansu_status status =
+        group_query_compile(collection, (pipeline_text){query.data, query.size},
+                            (pipeline_text){group.data, group.size},
+                            (pipeline_text){hints.data, hints.size}, txn_stop(txn), &q, error);
+    return status == TANSU_OK ? run(q, db, txn, result, error) : status;
 }
 
 tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char *collection,

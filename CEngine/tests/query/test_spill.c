@@ -285,7 +285,7 @@ static const struct {
     {"{'$orderby':{'s':-1},'$max':500", NULL, NULL},
     {"{'$skip':0", "{'by':'s','fields':{'n':{'$count':true},'f':{'$first':'_id'}}}", NULL},
     {"{'$orderby':{'d':-1},'$max':5", "{'by':'k','fields':{'d':{'$distinct':'s'}}}", NULL},
-    {"{'$skip':5", "{'fields':{'d':{'$distinct':'s'},'a':{'$avg':'k'}}}", NULL},
+    {"{'$skip':5", "{'by':['k','s'],'fields':{'d':{'$distinct':'s'},'a':{'$avg':'k'}}}", NULL},
     {"{'$max':3000", NULL, "s"},
 };
 #define LARGE_CALLS (sizeof large_calls / sizeof *large_calls)

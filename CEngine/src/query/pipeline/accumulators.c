@@ -78,7 +78,54 @@ static const accumulation_kind accumulate_count = {.name = "$count",
                                                    .form = ACCUMULATOR_NOTHING,
                                                    .size = sizeof(int64_t),
                                                    .add = count_add,
-                                                   .result = count_result};
+                                                   .result = count_result,
+                                                   .index = INDEX_GIVES_COUNT};
+
+/* ---- $sum and $count of the groups of queries ---- */
+
+/* values_add -- null and missing ones are none. */
+static tansu_status values_add(accumulating *c, const accumulation *a, void *state,
+                               const accumulator_input *input) {
+    (void)c;
+    (void)a;
+    *(int64_t *)state +=
+        input->value.type != DOC_MISSING && value_kind_of(input->value.type) != KIND_NULL;
+    return TANSU_OK;
+}
+
+static tansu_status count_result_int64(accumulating *c, const accumulation *a, void *state,
+                                       doc_value *result) {
+    number n;
+    (void)a;
+    number_int64(*(const int64_t *)state, &n);
+    return put_number(c, &n, result);
+}
+
+/* sum_result_int64 -- of whole numbers an int64, or a decimal where that is too small. */
+static tansu_status sum_result_int64(accumulating *c, const accumulation *a, void *state,
+                                     doc_value *result) {
+    numeric_sum sum = *(const numeric_sum *)state;
+    number total;
+    (void)a;
+    if (sum.width == WIDTH_INT32)
+        sum.width = WIDTH_INT64;
+    numeric_sum_total(&sum, &total);
+    if (sum.width == WIDTH_INT64 && total.type == DOC_DOUBLE) {
+        sum.width = WIDTH_DECIMAL;
+        numeric_sum_total(&sum, &total);
+    }
+    return put_number(c, &total, result);
+}
+
+const accumulation_kind accumulate_documents = {.name = "$count",
+                                                .size = sizeof(int64_t),
+                                                .add = count_add,
+                                                .result = count_result_int64,
+                                                .index = INDEX_GIVES_COUNT};
+const accumulation_kind accumulate_values = {
+    .name = "$count", .size = sizeof(int64_t), .add = values_add, .result = count_result_int64};
+const accumulation_kind accumulate_total = {
+    .name = "$sum", .size = sizeof(numeric_sum), .add = sum_add, .result = sum_result_int64};
 
 /* ---- $min, $max, $first and $last ---- */
 
@@ -171,7 +218,8 @@ static void kept_free(void *state) {
 #define KEPT(text, function, sense)                                                           \
     {                                                                                         \
         .name = (text), .size = sizeof(kept_state), .add = (function), .result = kept_result, \
-        .free = kept_free, .variant = (sense)                                                 \
+        .free = kept_free, .variant = (sense),                                                \
+        .index = (sense) != 0 ? INDEX_GIVES_EXTREME : INDEX_GIVES_NOTHING                     \
     }
 
 static const accumulation_kind accumulate_min = KEPT("$min", extreme_add, -1);
@@ -413,6 +461,14 @@ static tansu_status read_operand(stage *s, const char *name, const doc_value *op
     return TANSU_OK;
 }
 
+const accumulation_kind *accumulation_kind_find(const char *name) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kinds[i]->name, name) == 0)
+            return kinds[i];
+    }
+    return NULL;
+}
+
 tansu_status accumulation_compile(stage *s, const char *part, const doc_value *spec,
                                   accumulation *result) {
     doc_iter iter, rest;
@@ -420,10 +476,7 @@ tansu_status accumulation_compile(stage *s, const char *part, const doc_value *s
     if (spec->type != DOC_DOCUMENT || !doc_iter_value(&iter, spec) || !doc_iter_next(&iter) ||
         (rest = iter, doc_iter_next(&rest)))
         return stage_error(s, part, "Must be one accumulator, such as {\"$sum\": 1}");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(kinds[i]->name, iter.key) == 0)
-            result->kind = kinds[i];
-    }
+    result->kind = accumulation_kind_find(iter.key);
     if (!result->kind)
         return stage_error(s, part, "There is no accumulator \"%.100s\"", iter.key);
     tansu_status status = read_operand(s, iter.key, &iter.value, result);
@@ -457,10 +510,21 @@ tansu_status accumulation_evaluate(accumulating *c, const accumulation *a, const
         input->order = c->sort_key.data;
         input->order_size = c->sort_key.size;
     }
-    if (a->input.expression)
+    if (a->input.expression || a->input.path.count != 0)
         return value_read(&c->s->p->ev, &a->input, doc, &input->value);
     input->value = (doc_value){NULL, 0, DOC_MISSING};
     return TANSU_OK;
+}
+
+tansu_status accumulation_add_elements(accumulating *c, const accumulation *a, void *state,
+                                       const doc_value *array) {
+    doc_iter iter;
+    tansu_status status = TANSU_OK;
+    for (doc_iter_value(&iter, array); status == TANSU_OK && doc_iter_next(&iter);) {
+        const accumulator_input input = {.value = iter.value};
+        status = a->kind->add(c, a, state, &input);
+    }
+    return status;
 }
 
 void accumulating_free(accumulating *c) {

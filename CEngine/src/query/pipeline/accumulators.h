@@ -51,6 +51,13 @@ enum accumulator_form {
     ACCUMULATOR_PERCENTILE /* {input, p, method} */
 };
 
+/* What an index may give instead of documents (group_index.h). */
+enum accumulator_index {
+    INDEX_GIVES_NOTHING,
+    INDEX_GIVES_COUNT,  /* the state is an int64_t, the number of documents */
+    INDEX_GIVES_EXTREME /* the least value, or with variant 1 the greatest */
+};
+
 typedef struct accumulation_kind {
     const char *name; /* "$sum" */
     enum accumulator_form form;
@@ -61,6 +68,7 @@ typedef struct accumulation_kind {
     tansu_status (*result)(accumulating *c, const accumulation *a, void *state, doc_value *result);
     void (*free)(void *state); /* NULL: nothing to be freed */
     int variant;               /* for the functions of several */
+    enum accumulator_index index;
 } accumulation_kind;
 
 /* An accumulator with its operands. */
@@ -72,6 +80,9 @@ struct accumulation {
     const double *ranks; /* of $percentile: between 0 and 1 */
     uint32_t rank_count;
 };
+
+/* accumulation_kind_find -- by its name; NULL: there is none. */
+const accumulation_kind *accumulation_kind_find(const char *name);
 
 /* accumulation_compile -- reads {"$name": operand}; `part` of the stage for errors. Errors:
  * INVALID_QUERY, UNSUPPORTED, MEMORY. */
@@ -94,9 +105,15 @@ tansu_status accumulation_begin(accumulating *c, const accumulation *a, void *st
 tansu_status accumulation_evaluate(accumulating *c, const accumulation *a, const doc_value *doc,
                                    accumulator_input *input);
 
+/* accumulation_add_elements -- the same of each element of an array. */
+tansu_status accumulation_add_elements(accumulating *c, const accumulation *a, void *state,
+                                       const doc_value *array);
+
 /* accumulation_add -- adds it to a state. Errors: INVALID_QUERY, MEMORY. */
 static inline tansu_status accumulation_add(accumulating *c, const accumulation *a, void *state,
                                             const accumulator_input *input) {
+    if (a->input.elements && input->value.type == DOC_ARRAY)
+        return accumulation_add_elements(c, a, state, &input->value);
     return a->kind->add(c, a, state, input);
 }
 
@@ -123,6 +140,12 @@ extern const accumulation_kind accumulate_concat_arrays;
 extern const accumulation_kind accumulate_add_to_set;
 extern const accumulation_kind accumulate_set_union;
 extern const accumulation_kind accumulate_merge_objects;
+extern const accumulation_kind accumulate_distinct; /* of the groups of queries */
+
+/* accumulators.c: others of the groups of queries, whose whole numbers are int64. */
+extern const accumulation_kind accumulate_documents; /* $count */
+extern const accumulation_kind accumulate_values;    /* $count of a path */
+extern const accumulation_kind accumulate_total;     /* $sum */
 
 /* accumulators_n.c: those that keep n values. */
 extern const accumulation_kind accumulate_first_n;

@@ -1,6 +1,6 @@
 /*
  * query/pipeline/accumulators_array.c -- accumulators that collect values: $push, $concatArrays,
- * $addToSet, $setUnion and $mergeObjects.
+ * $addToSet, $setUnion and $mergeObjects, and $distinct of the groups of queries.
  *
  * The BSON of the result grows in the state; only its end is written with a result.
  */
@@ -8,6 +8,7 @@
 
 #include "query/pipeline/value_hash.h"
 #include "query/util/key_set.h"
+#include "query/util/merge_sort.h"
 
 /* An array that grows, and for sets what is in it. */
 typedef struct array_state {
@@ -113,6 +114,76 @@ const accumulation_kind accumulate_push = COLLECTS("$push", push_add, 0);
 const accumulation_kind accumulate_add_to_set = COLLECTS("$addToSet", add_to_set_add, 0);
 const accumulation_kind accumulate_concat_arrays = COLLECTS("$concatArrays", arrays_add, 0);
 const accumulation_kind accumulate_set_union = COLLECTS("$setUnion", arrays_add, 1);
+
+/* ---- $distinct ---- */
+
+/* An element of a set that is sorted. */
+typedef struct sorted_element {
+    const uint8_t *key;
+    size_t key_size;
+    doc_value value;
+} sorted_element;
+
+/* compare_elements -- for merge_sort(). No key is a prefix of another. */
+static int compare_elements(const void *left, const void *right) {
+    const sorted_element *a = left, *b = right;
+    return memcmp(a->key, b->key, a->key_size < b->key_size ? a->key_size : b->key_size);
+}
+
+/* sort_elements -- the elements of a set in the order of values, as an array in c->result. */
+static tansu_status sort_elements(accumulating *c, const doc_value *set, sorted_element *elements,
+                                  uint32_t count) {
+    evaluation *ev = &c->s->p->ev;
+    writer w = {.out = &c->result};
+    doc_iter iter;
+    uint32_t i = 0;
+    c->key.size = c->result.size = 0;
+    for (doc_iter_value(&iter, set); doc_iter_next(&iter); i++) {
+        size_t before = c->key.size;
+        if (!collation_key(ev->collation, &ev->collated[0], &c->key, &iter.value, false))
+            return error_memory(c->s->p->error);
+        elements[i] = (sorted_element){.key_size = c->key.size - before, .value = iter.value};
+    }
+    const uint8_t *key = c->key.data;
+    for (i = 0; i < count; key += elements[i++].key_size)
+        elements[i].key = key;
+    tansu_status status = merge_sort(elements, count, sizeof *elements, compare_elements,
+                                     &c->s->p->deadline, c->s->p->error);
+    size_t start = writer_begin(&w);
+    for (i = 0; i < count; i++)
+        writer_index_value(&w, i, &elements[i].value);
+    writer_end(&w, start);
+    return status == TANSU_OK && w.failed ? error_memory(c->s->p->error) : status;
+}
+
+/* distinct_add -- undefined is null. */
+static tansu_status distinct_add(accumulating *c, const accumulation *a, void *state,
+                                 const accumulator_input *input) {
+    accumulator_input null = *input;
+    null.value.type = input->value.type == DOC_UNDEFINED ? DOC_NULL : input->value.type;
+    return add_to_set_add(c, a, state, &null);
+}
+
+static tansu_status distinct_result(accumulating *c, const accumulation *a, void *state,
+                                    doc_value *result) {
+    uint32_t count = ((const array_state *)state)->count;
+    doc_value set;
+    tansu_status status = array_result(c, a, state, &set);
+    sorted_element *elements = malloc((count + 1) * sizeof *elements);
+    if (!elements && status == TANSU_OK)
+        status = error_memory(c->s->p->error);
+    if (status == TANSU_OK)
+        status = sort_elements(c, &set, elements, count);
+    free(elements);
+    *result = (doc_value){c->result.data, (uint32_t)c->result.size, DOC_ARRAY};
+    return status;
+}
+
+const accumulation_kind accumulate_distinct = {.name = "$distinct",
+                                               .size = sizeof(array_state),
+                                               .add = distinct_add,
+                                               .result = distinct_result,
+                                               .free = array_free};
 
 /* ---- $mergeObjects ---- */
 

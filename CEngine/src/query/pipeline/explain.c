@@ -21,6 +21,8 @@ static void put_stage(const stage *s, uint64_t before, writer *w) {
         writer_string(w, "by", "query");
         return;
     }
+    if (s->indexed)
+        writer_string(w, "from", "index");
     writer_int64(w, "returned", (int64_t)s->returned);
     writer_double(w, "milliseconds",
                   (double)(s->nanoseconds > before ? s->nanoseconds - before : 0) / 1e6);
@@ -42,6 +44,7 @@ static void put_stages(const pipeline *p, writer *w) {
 
 tansu_status pipeline_explain(pipeline *p, tansu_buffer *out, doc_value *doc) {
     writer w = {.out = out};
+    tansu_buffer plan = TANSU_BUFFER_INIT;
     tansu_status status = TANSU_OK;
     clock_time began = clock_now();
     if (out->size != 0)
@@ -53,7 +56,12 @@ tansu_status pipeline_explain(pipeline *p, tansu_buffer *out, doc_value *doc) {
     size_t start = writer_begin(&w);
     put_stages(p, &w);
     stage *source = &p->stages[p->count];
-    status = source->kind && p->collection ? source_explain(source, &w) : TANSU_OK;
+    status = source->kind && p->collection
+                 ? source_explain(source, (double)source->nanoseconds / 1e6, &plan)
+                 : TANSU_OK;
+    if (plan.size != 0)
+        writer_document(&w, "plan", plan.data, plan.size);
+    tansu_buffer_free(&plan);
     writer_int64(&w, "spilledBytes", (int64_t)p->spilled);
     writer_double(&w, "milliseconds", (double)(clock_now() - began) / 1e6);
     writer_end(&w, start);

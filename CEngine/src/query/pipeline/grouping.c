@@ -39,6 +39,9 @@ struct grouping {
     const char **names;  /* NULL: the key is the first part itself */
     doc_value *values;   /* of the parts, for the document at hand */
     uint32_t part_count;
+    bool of_query; /* missing and undefined parts are null */
+    bool elements; /* a document is in the group of each element of its only part */
+    bool always;   /* there is a group even of no documents */
     accumulated_fields fields;
 
     accumulating c;
@@ -115,6 +118,39 @@ tansu_status grouping_compile(stage *s, const doc_value *spec, grouping **result
     return status == TANSU_OK ? accumulated_fields_compile(s, NULL, spec, &g->fields) : status;
 }
 
+tansu_status grouping_of_query(stage *s, const grouping_key *key, const accumulated_fields *fields,
+                               grouping **result) {
+    grouping *g = *result = stage_alloc(s, sizeof *g);
+    if (!g)
+        return TANSU_E_MEMORY;
+    *g = (grouping){.parts = key->parts,
+                    .names = key->count > 1 ? key->names : NULL,
+                    .part_count = key->count,
+                    .of_query = true,
+                    .elements = key->count == 1 && key->parts[0].elements,
+                    .always = key->count == 0,
+                    .fields = *fields,
+                    .c.s = s};
+    g->last = &g->first;
+    g->values = stage_alloc(s, (key->count + 1) * sizeof *g->values);
+    return g->values ? TANSU_OK : TANSU_E_MEMORY;
+}
+
+const value_reader *grouping_part(const grouping *g) {
+    return g->part_count == 1 && !g->names ? &g->parts[0] : NULL;
+}
+
+bool grouping_is_constant(const grouping *g) {
+    const value_reader *part = grouping_part(g);
+    doc_value constant;
+    return g->part_count == 0 ||
+           (part && part->expression && expression_constant(part->expression, &constant));
+}
+
+const accumulated_fields *grouping_accumulated(const grouping *g) {
+    return &g->fields;
+}
+
 /* ---- The key of a document ---- */
 
 /* evaluate_parts -- the values of several parts, and their key. */
@@ -128,7 +164,9 @@ static tansu_status evaluate_parts(stage *s, grouping *g, const doc_value *doc, 
         if (status != TANSU_OK)
             return status;
         /* As in MongoDB, a single field is null where others are left out. */
-        if (value->type == DOC_MISSING && g->part_count == 1)
+        if (value->type == DOC_MISSING && (g->part_count == 1 || g->of_query))
+            value->type = DOC_NULL;
+        if (value->type == DOC_UNDEFINED && g->of_query)
             value->type = DOC_NULL;
         if (!hashed_value_of(ev, value, &g->part, &part) || !hashed_value_append(&g->key, &part))
             return error_memory(s->p->error);
@@ -159,10 +197,12 @@ static tansu_status evaluate_key(stage *s, grouping *g, const doc_value *doc, ha
                                  doc_value *id) {
     if (g->names)
         return evaluate_parts(s, g, doc, key);
-    tansu_status status = value_read(&s->p->ev, &g->parts[0], doc, id);
+    tansu_status status = TANSU_OK;
+    if (g->part_count != 0)
+        status = value_read(&s->p->ev, &g->parts[0], doc, id);
     if (status != TANSU_OK)
         return status;
-    if (id->type == DOC_MISSING)
+    if (id->type == DOC_MISSING || (id->type == DOC_UNDEFINED && g->of_query))
         id->type = DOC_NULL;
     return hashed_value_of(&s->p->ev, id, &g->key, key) ? TANSU_OK : error_memory(s->p->error);
 }
@@ -335,15 +375,18 @@ static tansu_status next_record(stage *s, grouping *g, external_sort *from) {
 
 /* ---- Reading ---- */
 
+/* advice -- how groups may take less memory. */
+static const char *advice(const grouping *g) {
+    return g->of_query ? "narrow the query, group by paths with fewer values"
+                       : "let fewer documents reach it, by $match before it";
+}
+
 /* within_memory -- whether the groups may grow; begins to spill when they may not. */
 static tansu_status within_memory(stage *s, grouping *g) {
     size_t limit = pipeline_memory(s->p);
     if (s->p->no_disk && used_memory(g) > limit) {
-        const spill_refusal refusal = {.context = s->kind->name,
-                                       .what = "Grouping",
-                                       .limit = limit,
-                                       .advice =
-                                           "let fewer documents reach it, by $match before it"};
+        const spill_refusal refusal = {
+            .context = s->kind->name, .what = "Grouping", .limit = limit, .advice = advice(g)};
         return spill_refuse(&refusal, s->p->error);
     }
     if (s->p->no_disk || g->spill || used_memory(g) <= limit / 4 * 3)
@@ -352,16 +395,14 @@ static tansu_status within_memory(stage *s, grouping *g) {
     return g->spill ? TANSU_OK : error_memory(s->p->error);
 }
 
-/* add_document -- adds the document that is set to its group. */
-static tansu_status add_document(stage *s, grouping *g, const doc_value *doc) {
-    hashed_value key;
-    doc_value id = {NULL, 0, DOC_MISSING};
-    tansu_status status = evaluate_key(s, g, doc, &key, &id);
-    if (status != TANSU_OK)
-        return status;
+/* add_to_group -- adds the document that is set to the group of a key. */
+static tansu_status add_to_group(stage *s, grouping *g, const doc_value *doc,
+                                 const hashed_value *key, const doc_value *given) {
+    doc_value id = *given;
+    tansu_status status = TANSU_OK;
     g->arrived++;
-    uint64_t hash = value_hash((uint64_t)(uintptr_t)g, key.tag, key.bytes, key.size);
-    pipeline_group *to = g->slot_count != 0 ? find_slot(g, &key, hash)->group : NULL;
+    uint64_t hash = value_hash((uint64_t)(uintptr_t)g, key->tag, key->bytes, key->size);
+    pipeline_group *to = g->slot_count != 0 ? find_slot(g, key, hash)->group : NULL;
     if (!to && g->names) {
         status = make_id(s, g, &id);
         if (status != TANSU_OK)
@@ -371,13 +412,85 @@ static tansu_status add_document(stage *s, grouping *g, const doc_value *doc) {
     if ((!to && g->spill) || (to && (to->spilled || full))) {
         if (to)
             to->spilled = true;
-        return spill_document(s, g, to, &key, &id, doc);
+        return spill_document(s, g, to, key, &id, doc);
     }
     if (!to)
-        status = add_group(s, g, &key, hash, &id, doc, &to);
+        status = add_group(s, g, key, hash, &id, doc, &to);
     if (status == TANSU_OK)
         status = accumulated_add(&g->c, &g->fields, (uint8_t *)to + GROUP_HEAD, doc);
     return status == TANSU_OK ? within_memory(s, g) : status;
+}
+
+/* add_document -- adds the document that is set to its group. */
+static tansu_status add_document(stage *s, grouping *g, const doc_value *doc) {
+    hashed_value key;
+    doc_value id = {NULL, 0, DOC_MISSING};
+    tansu_status status = evaluate_key(s, g, doc, &key, &id);
+    return status == TANSU_OK ? add_to_group(s, g, doc, &key, &id) : status;
+}
+
+/* add_element -- adds the document that is set to the group of a value. */
+static tansu_status add_element(stage *s, grouping *g, const doc_value *doc,
+                                const doc_value *value) {
+    static const doc_value null = {NULL, 0, DOC_NULL};
+    hashed_value key;
+    if (value->type == DOC_UNDEFINED)
+        value = &null;
+    if (!hashed_value_of(&s->p->ev, value, &g->key, &key))
+        return error_memory(s->p->error);
+    return add_to_group(s, g, doc, &key, value);
+}
+
+/* add_elements -- adds the document that is set to the group of each value. */
+static tansu_status add_elements(stage *s, grouping *g, const doc_value *doc) {
+    doc_value found;
+    doc_iter iter;
+    tansu_status status = value_read(&s->p->ev, &g->parts[0], doc, &found);
+    if (status != TANSU_OK || found.type == DOC_MISSING)
+        return status;
+    if (found.type != DOC_ARRAY)
+        return add_element(s, g, doc, &found);
+    for (doc_iter_value(&iter, &found); status == TANSU_OK && doc_iter_next(&iter);)
+        status = add_element(s, g, doc, &iter.value);
+    return status;
+}
+
+/* group_of -- the group of the document that is set, which is made if it is not there. */
+static tansu_status group_of(stage *s, grouping *g, const doc_value *doc, pipeline_group **result) {
+    hashed_value key;
+    doc_value id = {NULL, 0, DOC_MISSING};
+    tansu_status status = evaluate_key(s, g, doc, &key, &id);
+    if (status != TANSU_OK)
+        return status;
+    uint64_t hash = value_hash((uint64_t)(uintptr_t)g, key.tag, key.bytes, key.size);
+    *result = g->slot_count != 0 ? find_slot(g, &key, hash)->group : NULL;
+    return *result ? TANSU_OK : add_group(s, g, &key, hash, &id, doc, result);
+}
+
+tansu_status grouping_add(stage *s, grouping *g, const doc_value *doc, uint64_t count, bool *fits) {
+    pipeline_group *to;
+    evaluation_document(&s->p->ev, doc->data, doc->size);
+    tansu_status status = group_of(s, g, doc, &to);
+    for (uint32_t i = 0; status == TANSU_OK && i < g->fields.count; i++)
+        *(int64_t *)((uint8_t *)to + GROUP_HEAD + g->fields.fields[i].offset) += (int64_t)count;
+    *fits = used_memory(g) <= pipeline_memory(s->p) / 4 * 3;
+    return status;
+}
+
+tansu_status grouping_only(stage *s, grouping *g, uint8_t **states) {
+    static const uint8_t empty[5] = {5, 0, 0, 0, 0};
+    const doc_value nothing = {empty, sizeof empty, DOC_DOCUMENT};
+    pipeline_group *to;
+    evaluation_document(&s->p->ev, empty, sizeof empty);
+    tansu_status status = group_of(s, g, &nothing, &to);
+    *states = status == TANSU_OK ? (uint8_t *)to + GROUP_HEAD : NULL;
+    return status;
+}
+
+tansu_status grouping_filled(stage *s, grouping *g) {
+    uint8_t *states;
+    g->phase = PHASE_GROUPS;
+    return g->always ? grouping_only(s, g, &states) : TANSU_OK;
 }
 
 /* read_all -- the documents of the stage before. */
@@ -386,19 +499,18 @@ static tansu_status read_all(stage *s, grouping *g) {
     tansu_status status;
     while ((status = stage_next(s, &doc)) == TANSU_OK) {
         evaluation_document(&s->p->ev, doc.data, doc.size);
-        status = add_document(s, g, &doc);
+        status = g->elements ? add_elements(s, g, &doc) : add_document(s, g, &doc);
         if (status != TANSU_OK)
             return status;
     }
     if (status != TANSU_DONE)
         return status;
-    status = TANSU_OK;
-    if (g->spill) {
+    status = grouping_filled(s, g);
+    if (status == TANSU_OK && g->spill) {
         status = external_sort_finish(g->spill, s->p->error);
         if (status == TANSU_OK)
             status = next_record(s, g, g->spill);
     }
-    g->phase = PHASE_GROUPS;
     return status;
 }
 
@@ -412,7 +524,11 @@ static tansu_status write_group(stage *s, grouping *g, pipeline_group *at, doc_v
     writer_value(&w, "_id", &at->id);
     tansu_status status = accumulated_write(&g->c, &g->fields, (uint8_t *)at + GROUP_HEAD, &w);
     writer_end(&w, start);
-    return status == TANSU_OK ? stage_show(s, &w, doc) : status;
+    if (status != TANSU_OK || !g->of_query)
+        return status == TANSU_OK ? stage_show(s, &w, doc) : status;
+    /* It becomes no document, and is not limited to what one may have. */
+    *doc = (doc_value){s->out.data, (uint32_t)s->out.size, DOC_DOCUMENT};
+    return w.failed ? error_memory(s->p->error) : TANSU_OK;
 }
 
 /* complete -- adds the records that belong to a group: those whose sort key is `order`. */

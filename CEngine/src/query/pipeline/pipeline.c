@@ -327,6 +327,25 @@ tansu_status pipeline_compile(const char *collection, pipeline_text stages, pipe
     return TANSU_OK;
 }
 
+tansu_status pipeline_of_stage(const char *collection, const stage_kind *kind,
+                               const interrupt *stop, pipeline **result, tansu_error *error) {
+    pipeline *p = *result = calloc(1, sizeof *p);
+    if (!p)
+        return error_memory(error);
+    p->error = error;
+    p->stop = stop;
+    p->memory.limit = QUERY_MEMORY;
+    p->deadline = deadline_begin(stop, 0);
+    p->collection = arena_copy(&p->memory, collection, strlen(collection));
+    p->stages = arena_alloc(&p->memory, 2 * sizeof *p->stages);
+    if (!p->collection || !p->stages)
+        return error_memory(error);
+    p->stages[0] = (stage){.kind = kind, .p = p, .source = &p->stages[1]};
+    p->stages[1] = (stage){.kind = &stage_source, .p = p};
+    p->count = 1;
+    return stage_source.compile(&p->stages[1], NULL);
+}
+
 void pipeline_free(pipeline *p) {
     if (!p)
         return;

@@ -6,6 +6,8 @@
  *   explain.c          how a run went
  *   optimise.c         the order in which stages run, and what the query of the source does instead
  *   needed_fields.c    the fields that stages which keep documents keep of them
+ *   group_index.c      groups from an index instead of documents
+ *   group_query.c      groups of queries and distinct values, a short form of a pipeline
  *   stage_source.c     the collection that the first stage reads, and $documents
  *   stage_*.c          the stages
  *   document_list.c    documents that a stage keeps
@@ -36,6 +38,19 @@ enum stage_place {
     STAGE_NOT_IN_FACET = 4 /* a bit beside these: not within $facet */
 };
 
+/* The query that reads a collection, as the stage behind it sees it. */
+typedef struct query_source {
+    query *query;
+    const collection_state *collection; /* NULL: it does not exist */
+    expression_compiler *scope;         /* of the variables in it; NULL: it has none */
+    doc_value selector, hints;          /* from which the query was compiled; size 0: none */
+    /* What was taken from an index, for explain. */
+    const char *index; /* NULL: none */
+    bool ordered;      /* groups of a query, in the order of their keys */
+    uint64_t keys_examined, documents_examined;
+    tansu_buffer plan; /* of counting; or empty */
+} query_source;
+
 /* One kind of stage. The functions but `compile` and `next` may be NULL. */
 typedef struct stage_kind {
     const char *name; /* "$match" */
@@ -44,6 +59,9 @@ typedef struct stage_kind {
     tansu_status (*compile)(stage *s, const doc_value *spec);
     /* Makes the stage ready for a run; called again for each run of a part of $lookup. */
     tansu_status (*begin)(stage *s);
+    /* Takes what it makes of the documents of a query from an index instead (group_index.h): these
+     * are not read if *done. */
+    tansu_status (*from_index)(stage *s, query_source *from, bool *done);
     /* The next document, which lives until the next call; TANSU_DONE at the end. */
     tansu_status (*next)(stage *s, doc_value *doc);
     /* Frees what a run has taken, so that another may begin; also after an error. */
@@ -59,6 +77,7 @@ struct stage {
     stage *next;                 /* the stage that runs after it; NULL: none */
     doc_value spec;              /* what stands after its name */
     bool taken;                  /* the query of the source does what it does */
+    bool indexed;                /* an index gave what it makes */
     const needed_fields *needed; /* of the documents that it keeps (needed_fields.h); NULL: all */
     void *state;
     tansu_buffer out; /* for the document that it shows */
@@ -165,6 +184,15 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
                                     enum inner_source inner, const doc_value *stages,
                                     pipeline **result);
 
+/* source_use -- gives the source a query and what it was compiled from; it frees the query. The
+ * collection does not change before the run ends. */
+tansu_status source_use(stage *s, query *query, const doc_value *selector, const doc_value *hints);
+
+/* pipeline_of_stage -- a pipeline of one stage of a kind that no text names, and of the source that
+ * reads the collection. Its compiler is not begun. Errors: MEMORY. */
+tansu_status pipeline_of_stage(const char *collection, const stage_kind *kind,
+                               const interrupt *stop, pipeline **result, tansu_error *error);
+
 /* ---- Running ---- */
 
 /* stage_blame -- puts number and name of a stage, and the part that its pipeline is of another one,
@@ -239,9 +267,12 @@ tansu_status pipeline_begin_fed(pipeline *p);
  * those of the run. */
 tansu_status pipeline_explain(pipeline *p, tansu_buffer *out, doc_value *doc);
 
-/* source_explain -- appends "plan": the plan of the query that reads the collection, after a run
- * (query-language.md, explain). Errors: MEMORY. */
-tansu_status source_explain(stage *s, writer *w);
+/* source_explain -- appends the plan document of the query that reads the collection, after a run
+ * (query-language.md, explain); nothing if there was none. Errors: MEMORY. */
+tansu_status source_explain(stage *s, double milliseconds, tansu_buffer *plan);
+
+/* source_query -- what the source knows of its query. */
+const query_source *source_query(const stage *s);
 
 /* ---- nested_path.c ---- */
 

@@ -2,7 +2,7 @@
  * query/pipeline/stage_group.c -- $group, $count and $sortByCount.
  */
 #include "query/pipeline/document_sorter.h"
-#include "query/pipeline/grouping.h"
+#include "query/pipeline/group_index.h"
 
 #include "bson/number.h"
 
@@ -12,6 +12,10 @@
 
 static tansu_status group_compile(stage *s, const doc_value *spec) {
     return grouping_compile(s, spec, (grouping **)&s->state);
+}
+
+static tansu_status group_from(stage *s, query_source *from, bool *done) {
+    return group_from_index(s, s->state, from, done);
 }
 
 static tansu_status group_next(stage *s, doc_value *doc) {
@@ -28,6 +32,7 @@ static void group_free(stage *s) {
 
 const stage_kind stage_group = {.name = "$group",
                                 .compile = group_compile,
+                                .from_index = group_from,
                                 .next = group_next,
                                 .end = group_end,
                                 .free = group_free};
@@ -37,6 +42,8 @@ const stage_kind stage_group = {.name = "$group",
 typedef struct count_state {
     const char *name;
     bool done;
+    bool counted; /* by the query */
+    uint64_t count;
 } count_state;
 
 static tansu_status count_compile(stage *s, const doc_value *spec) {
@@ -61,15 +68,28 @@ static tansu_status count_begin(stage *s) {
     return TANSU_OK;
 }
 
+/* count_from -- a count needs no documents where an index is exact. */
+static tansu_status count_from(stage *s, query_source *from, bool *done) {
+    count_state *state = s->state;
+    state->counted = *done = true;
+    return count_from_index(s, from, &state->count);
+}
+
+static void count_end(stage *s) {
+    ((count_state *)s->state)->counted = false;
+}
+
 /* count_next -- one document, or none when there are none. */
 static tansu_status count_next(stage *s, doc_value *doc) {
     count_state *state = s->state;
-    uint64_t count = 0;
-    tansu_status status;
+    uint64_t count = state->count;
+    tansu_status status = TANSU_DONE;
     if (state->done)
         return TANSU_DONE;
-    while ((status = stage_next(s, doc)) == TANSU_OK)
-        count++;
+    if (!state->counted) {
+        for (count = 0; (status = stage_next(s, doc)) == TANSU_OK;)
+            count++;
+    }
     if (status != TANSU_DONE || count == 0)
         return status;
     state->done = true;
@@ -84,8 +104,12 @@ static tansu_status count_next(stage *s, doc_value *doc) {
     return stage_show(s, &w, doc);
 }
 
-const stage_kind stage_count = {
-    .name = "$count", .compile = count_compile, .begin = count_begin, .next = count_next};
+const stage_kind stage_count = {.name = "$count",
+                                .compile = count_compile,
+                                .begin = count_begin,
+                                .from_index = count_from,
+                                .next = count_next,
+                                .end = count_end};
 
 /* ---- $sortByCount ---- */
 
@@ -143,6 +167,10 @@ static tansu_status sort_groups(stage *s, by_count_state *state) {
     return status == TANSU_DONE ? TANSU_OK : status;
 }
 
+static tansu_status by_count_from(stage *s, query_source *from, bool *done) {
+    return group_from_index(s, ((by_count_state *)s->state)->groups, from, done);
+}
+
 static tansu_status by_count_next(stage *s, doc_value *doc) {
     by_count_state *state = s->state;
     tansu_status status = state->sorter ? stage_step(s) : sort_groups(s, state);
@@ -166,6 +194,7 @@ static void by_count_free(stage *s) {
 
 const stage_kind stage_sort_by_count = {.name = "$sortByCount",
                                         .compile = by_count_compile,
+                                        .from_index = by_count_from,
                                         .next = by_count_next,
                                         .end = by_count_end,
                                         .free = by_count_free};

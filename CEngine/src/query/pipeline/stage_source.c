@@ -6,6 +6,7 @@
 
 #include "query/exec/run.h"
 #include "query/exec/subquery.h"
+#include "query/parse/parsed_query.h"
 
 /* ---- A collection ---- */
 
@@ -15,7 +16,8 @@ typedef struct source_state {
     uint32_t match_count;
     tansu_buffer hints; /* a document that is not ended; or empty */
     tansu_buffer selector;
-    query *query;
+    query_source from;
+    bool at_once; /* the collection does not change before the run ends */
     query_run *run;
 } source_state;
 
@@ -39,6 +41,18 @@ tansu_status source_push_hint(stage *s, const char *hint, const doc_value *value
         writer_begin(&w);
     writer_value(&w, hint, value);
     return w.failed ? error_memory(s->p->error) : TANSU_OK;
+}
+
+tansu_status source_use(stage *s, query *query, const doc_value *selector, const doc_value *hints) {
+    source_state *state = s->state;
+    state->from.query = query;
+    state->from.scope = query->scope;
+    state->at_once = true;
+    state->match_count = selector->size != 0;
+    if (!buffer_set(&state->matches, selector->data, selector->size) ||
+        !buffer_set(&state->hints, hints->data, hints->size))
+        return error_memory(s->p->error);
+    return TANSU_OK;
 }
 
 /* make_selector -- {"$and": […]} of what selects; one alone is itself, none is nothing. */
@@ -70,10 +84,65 @@ static tansu_status make_selector(stage *s) {
     return w.failed ? error_memory(s->p->error) : TANSU_OK;
 }
 
+/* compile -- the query, unless it was given. */
+static tansu_status compile(stage *s) {
+    source_state *state = s->state;
+    query_source *from = &state->from;
+    pipeline *p = s->p;
+    from->selector =
+        (doc_value){state->selector.data, (uint32_t)state->selector.size, DOC_DOCUMENT};
+    from->hints = (doc_value){state->hints.data, (uint32_t)state->hints.size, DOC_DOCUMENT};
+    if (from->query)
+        return TANSU_OK;
+    from->scope = &p->compiler;
+    p->compiler.known = &p->ev;
+    p->compiler.lowest_slot = VARIABLES_MAX;
+    return query_compile_in(&p->compiler, from->selector.size != 0 ? from->selector.data : NULL,
+                            from->selector.size, from->hints.size != 0 ? from->hints.data : NULL,
+                            from->hints.size, p->rctx.interrupt, &from->query, p->error);
+}
+
+/* ask_index -- whether the first stage takes from an index what it makes. */
+static tansu_status ask_index(stage *s, bool *done) {
+    source_state *state = s->state;
+    for (uint32_t i = 0; i < s->p->count; i++) {
+        stage *reader = &s->p->stages[i];
+        if (reader->source == s && reader->kind->from_index) {
+            tansu_status status = reader->kind->from_index(reader, &state->from, done);
+            reader->indexed = *done && state->from.index;
+            return status;
+        }
+    }
+    return TANSU_OK;
+}
+
+/* run -- begins to read, unless an index gives all. */
+static tansu_status run(stage *s) {
+    source_state *state = s->state;
+    query_source *from = &state->from;
+    pipeline *p = s->p;
+    bool done = false;
+    tansu_status status = snapshot_find(p->snapshot, p->collection, &from->collection, p->error);
+    if (status == TANSU_OK && state->at_once)
+        status = query_resolve(from->query, p->snapshot, &p->rctx, from->collection, p->explain,
+                               p->error);
+    if (status == TANSU_OK)
+        status = ask_index(s, &done);
+    if (status != TANSU_OK || done)
+        return status;
+    if (!state->at_once)
+        return query_start(from->query, p->snapshot, &p->rctx, from->collection, &state->run,
+                           p->error);
+    status =
+        run_begin(from->query, &p->rctx, from->collection, PLAN_DOCUMENTS, &state->run, p->error);
+    if (status == TANSU_OK)
+        state->run->deadline = p->deadline;
+    return status;
+}
+
 static tansu_status source_begin(stage *s) {
     source_state *state = s->state;
     pipeline *p = s->p;
-    const collection_state *collection;
     if (p->inner != INNER_COLLECTION || p->empty)
         return TANSU_OK;
     tansu_status status = make_selector(s);
@@ -83,30 +152,27 @@ static tansu_status source_begin(stage *s) {
         writer_end(&w, 0);
     if (w.failed)
         status = error_memory(p->error);
-    p->compiler.known = &p->ev;
-    p->compiler.lowest_slot = VARIABLES_MAX;
     if (status == TANSU_OK)
-        status =
-            query_compile_in(&p->compiler, state->selector.size != 0 ? state->selector.data : NULL,
-                             state->selector.size, open != 0 ? state->hints.data : NULL,
-                             state->hints.size, p->rctx.interrupt, &state->query, p->error);
+        status = compile(s);
+    if (status == TANSU_OK)
+        status = run(s);
     state->hints.size = open;
-    if (status == TANSU_OK)
-        status = snapshot_find(p->snapshot, p->collection, &collection, p->error);
-    if (status == TANSU_OK)
-        status =
-            query_start(state->query, p->snapshot, &p->rctx, collection, &state->run, p->error);
     return status;
 }
 
 static tansu_status source_next(stage *s, doc_value *doc) {
     source_state *state = s->state;
     tansu_document document;
+    hit h;
     tansu_status status = deadline_check(&s->p->deadline, s->p->error);
     if (s->p->empty)
         return TANSU_DONE;
     if (status == TANSU_OK && s->p->inner != INNER_COLLECTION)
         return s->p->feed(s->p->feed_context, doc);
+    if (status == TANSU_OK && state->at_once) {
+        doc->type = DOC_DOCUMENT;
+        return run_hit(state->run, &h, &doc->data, &doc->size, s->p->error);
+    }
     if (status == TANSU_OK)
         status = query_next(state->run, &document, s->p->error);
     if (status == TANSU_OK)
@@ -114,31 +180,54 @@ static tansu_status source_next(stage *s, doc_value *doc) {
     return status;
 }
 
-tansu_status source_explain(stage *s, writer *w) {
+const query_source *source_query(const stage *s) {
+    return &((const source_state *)s->state)->from;
+}
+
+/* explain_index -- the plan document where an index gave what the first stage makes. */
+static tansu_status explain_index(stage *s, double milliseconds, tansu_buffer *plan) {
+    const query_source *from = source_query(s);
+    writer w = {.out = plan};
+    size_t start = writer_begin(&w);
+    size_t inner = writer_open(&w, "plan", DOC_DOCUMENT);
+    writer_string(&w, "kind", "index");
+    writer_string(&w, "index", from->index);
+    writer_end(&w, inner);
+    writer_int64(&w, "keysExamined", (int64_t)from->keys_examined);
+    writer_int64(&w, "documentsExamined", (int64_t)from->documents_examined);
+    writer_double(&w, "milliseconds", milliseconds);
+    explain_subqueries(from->query, &w);
+    writer_end(&w, start);
+    return w.failed ? error_memory(s->p->error) : TANSU_OK;
+}
+
+tansu_status source_explain(stage *s, double milliseconds, tansu_buffer *plan) {
     source_state *state = s->state;
-    tansu_buffer plan = TANSU_BUFFER_INIT;
-    if (!state->run)
-        return TANSU_OK;
-    tansu_status status =
-        explain_write(state->run, (double)s->nanoseconds / 1e6, &plan, s->p->error);
-    if (status == TANSU_OK)
-        writer_document(w, "plan", plan.data, plan.size);
-    tansu_buffer_free(&plan);
-    return status;
+    if (state->from.index)
+        return explain_index(s, milliseconds, plan);
+    if (state->run)
+        return explain_write(state->run, milliseconds, plan, s->p->error);
+    return buffer_append(plan, state->from.plan.data, state->from.plan.size)
+               ? TANSU_OK
+               : error_memory(s->p->error);
 }
 
 static void source_end(stage *s) {
     source_state *state = s->state;
+    if (state->run && state->at_once)
+        s->p->spilled += state->run->spilled;
     query_end(state->run);
-    query_free(state->query);
+    query_free(state->from.query);
+    tansu_buffer_free(&state->from.plan);
     state->run = NULL;
-    state->query = NULL;
+    state->from = (query_source){.index = NULL};
 }
 
 static void source_free(stage *s) {
     source_state *state = s->state;
     if (!state)
         return;
+    query_free(state->from.query);
     tansu_buffer_free(&state->matches);
     tansu_buffer_free(&state->selector);
     tansu_buffer_free(&state->hints);

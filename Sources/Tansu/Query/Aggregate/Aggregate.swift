@@ -50,29 +50,29 @@ extension Database.Aggregate where Value == Int {
 }
 
 extension Database.Aggregate where Value == Double? {
-    /// The mean of a property's numbers, exact and rounded once; nil when there are none.
+    /// The mean of a property's numbers, added with 106 bits and then rounded; nil when there are none.
     public static func average<Property>(_ keyPath: KeyPath<Element, Property>) -> Self {
         ofPath("$avg", keyPath)
     }
 }
 
 extension Database.Aggregate where Value == Decimal? {
-    /// The mean of a property's decimals, exact and rounded once to 34 digits; nil when there are none.
+    /// The mean of a property's decimals, with 34 digits; nil when there are none.
     ///
     /// As `Double?` it is the nearest double.
     public static func average(_ keyPath: KeyPath<Element, Decimal>) -> Self { ofPath("$avg", keyPath) }
 
-    /// The mean of an optional property's decimals, exact and rounded once to 34 digits; nil when there are none.
+    /// The mean of an optional property's decimals, with 34 digits; nil when there are none.
     ///
     /// As `Double?` it is the nearest double.
     public static func average(_ keyPath: KeyPath<Element, Decimal?>) -> Self { ofPath("$avg", keyPath) }
 }
 
 extension Database.Aggregate where Value: Numeric & Decodable {
-    /// The sum of a property's numbers, exact and rounded once.
+    /// The sum of a property's numbers, added with 106 bits and then rounded.
     public static func sum(_ keyPath: KeyPath<Element, Value>) -> Self { ofPath("$sum", keyPath) }
 
-    /// The sum of an optional property's numbers, exact and rounded once.
+    /// The sum of an optional property's numbers, added with 106 bits and then rounded.
     public static func sum(_ keyPath: KeyPath<Element, Value?>) -> Self { ofPath("$sum", keyPath) }
 }
 
@@ -169,7 +169,7 @@ extension Database.Aggregate {
 }
 
 extension Database.Aggregate where Value: Numeric & Decodable {
-    /// The sum of a property's numbers in the elements of arrays, exact and rounded once.
+    /// The sum of a property's numbers in the elements of arrays, added with 106 bits and then rounded.
     @_disfavoredOverload
     public static func sum(
         _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Value>>
@@ -179,7 +179,7 @@ extension Database.Aggregate where Value: Numeric & Decodable {
 }
 
 extension Database.Aggregate where Value == Double? {
-    /// The mean of a property's numbers in the elements of arrays, exact and rounded once; nil when there are none.
+    /// The mean of a property's numbers in the elements of arrays, added with 106 bits and then rounded; nil when there are none.
     @_disfavoredOverload
     public static func average<Property>(
         _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Property>>
