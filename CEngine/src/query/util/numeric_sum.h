@@ -2,8 +2,8 @@
  * query/util/numeric_sum.h -- sums, means and standard deviations with the result types and the
  * rounding of MongoDB, for $sum, $avg and $stdDevPop; and percentiles.
  *
- * Unlike an exact sum (exact_sum.h), these need no memory, and may depend on the order of the
- * numbers when they are of very different sizes.
+ * They need no memory, and have 106 bits, decimals 34 digits: so they depend on the order of the
+ * numbers only when these are of very different sizes.
  */
 #ifndef TANSU_QUERY_UTIL_NUMERIC_SUM_H
 #define TANSU_QUERY_UTIL_NUMERIC_SUM_H
