@@ -424,8 +424,9 @@ static void save_some(world *w, const char *collection, tansu_save_mode mode) {
     tansu_document list[3];
     const size_t count = 1 + random_below(&w->r, 3);
     for (size_t i = 0; i < count; i++) {
-        docs[i] = i == 2 && random_chance(&w->r, 20) ? bson_from_text("{'_id': null}")
-                                                     : bson_from_text(random_document(w));
+        docs[i] = i == 2 && random_chance(&w->r, 20)
+                      ? bson_from_text("{'_id': {'$undefined': true}}")
+                      : bson_from_text(random_document(w));
         list[i] = document_of(docs[i]);
     }
     tansu_save(w->db, w->txn, collection, list, count, mode, NULL, &call_error);

@@ -161,7 +161,7 @@ static void bad_input_is_an_error(void) {
     CHECK_STATUS(TANSU_OK, status_of(db, "c", "{'a': 1}", 1));
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, status_of(db, "c", "{'a': 1}", 2));
     CHECK_STATUS(TANSU_E_INVALID_NAME, status_of(db, "$c", "{'a': 1}", 0));
-    CHECK_STATUS(TANSU_E_INVALID_ID, status_of(db, "c", "{'a': 1, 'b': null}", 0));
+    CHECK_STATUS(TANSU_E_INVALID_ID, status_of(db, "c", "{'a': 1, 'b': {'$undefined': true}}", 0));
     CHECK_TEXT("1._id", call_error.context);
     CHECK_STATUS(TANSU_E_INVALID_ID, status_of(db, "c", "{'a': [1]}", 0));
     /* Those before the first are not asked for. */

@@ -326,7 +326,7 @@ static void what_can_lead_is_in_the_query(void) {
     explained(db, "{'$sort': {'a': 1}}, {'$match': {'b': 1}}, {'$skip': 1}, {'$limit': 2}", 4,
               true);
     explained(db, "{'$limit': 2}, {'$match': {'b': 1}}", 1, false);
-    explained(db, "{'$group': {'_id': '$b'}}, {'$match': {'b': 1}}", 0, false);
+    explained(db, "{'$group': {'_id': '$b', 'a': {'$sum': '$a'}}}, {'$match': {'b': 1}}", 0, false);
     explained(db, "{'$set': {'x': 1}}, {'$match': {'$expr': {'$eq': ['$b', 1]}}}", 0, false);
     explained(db, "{'$match': {'$expr': {'$gt': ['$b', 3]}}}", 1, true);
     explained(db, "{'$match': {'$expr': {'$and': [{'$lt': ['$b', 1]}, {'$gt': ['$a', 1]}]}}}", 1,

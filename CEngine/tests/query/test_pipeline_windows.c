@@ -457,7 +457,7 @@ static bool check_scaled(random_source *source, tansu_db *db) {
     tansu_status expected = refused ? TANSU_E_INVALID_QUERY : TANSU_OK;
     bool same = CHECK_STATUS(expected, run(db, stages, NULL, &answer, &error)) &&
                 CHECK_INT(0, answer.size) &&
-                CHECK_STATUS(expected, run(db, stages, "{'$maxMemory':8000}", &little, &error)) &&
+                CHECK_STATUS(expected, run(db, stages, "{'$maxMemory':65536}", &little, &error)) &&
                 CHECK_INT(0, little.size);
     if (!same)
         check_note("%s", stages);
