@@ -75,10 +75,11 @@ let package = Package(
             providers: [
                 .apt([
                     "libtokyocabinet-dev", "zlib1g-dev", "libdeflate-dev", "libbson-dev", "libpcre2-dev",
-                    "libutf8proc-dev", "liblz4-dev", "libssl-dev",
+                    "libutf8proc-dev", "liblz4-dev", "libssl-dev", "libstemmer-dev",
                 ]),
                 .brew([
                     "tokyo-cabinet", "zlib", "libdeflate", "mongo-c-driver@1", "pcre2", "utf8proc", "lz4", "openssl@3",
+                    "snowball",
                 ]),
             ]
         ),

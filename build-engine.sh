@@ -162,6 +162,17 @@ column() {
         !/^#/ && NF && (only == "  " || index(only, " " $1 " ")) { print $n }' "$engine/dependencies"
 }
 
+# found -- true if a library of CEngine/dependencies is there; libstemmer has no file for pkg-config
+found() {
+    if [ "$1" = libstemmer ]; then
+        folder=$(! have brew || brew --prefix snowball)
+        # shellcheck disable=SC2086
+        echo '#include <libstemmer.h>' | ${CC:-cc} ${folder:+-I$folder/include} -E - >/dev/null 2>&1
+    else
+        pkg-config --exists "$1"
+    fi
+}
+
 # missing -- the modules that pkg-config does not find: "required" of those that must be there, which those of the tests
 # are when tests are built; "optional" of those that the engine can do without
 missing() {
@@ -172,7 +183,7 @@ missing() {
         if [ "$1" = optional ]; then
             case " $without " in *" $module "*) continue ;; esac
         fi
-        pkg-config --exists "$module" || echo "$module"
+        found "$module" || echo "$module"
     done
 }
 

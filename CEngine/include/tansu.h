@@ -1533,6 +1533,25 @@ TANSU_API tansu_status tansu_dump_reader_read(tansu_dump_reader *reader, void *b
 /* No-op on NULL. */
 TANSU_API void tansu_dump_reader_close(tansu_dump_reader *reader);
 
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+/*
+ * The terms of a text, by which it can be found (docs/text.md): {"words": how many words it has,
+ * "terms": [{"term": "fox", "position": of the word, "start" and "end": its bytes}]}, in the order
+ * of the positions. `length` is SIZE_MAX for NUL-terminated text. Options, none of which is needed:
+ *
+ * - language: whose stems the terms are, a code of ISO 639 ("en") or a name of Snowball ("english");
+ *   "none" (the default) leaves words as they are.
+ * - purpose: "index" (the default): all terms; "search": those that a text must have to be found by
+ *   this one.
+ *
+ * Errors: INVALID_ARGUMENT (not UTF-8; error->offset is the byte at fault), INVALID_QUERY (an
+ * unknown option or language), TOO_LARGE (beyond TANSU_MAX_DOCUMENT_SIZE), UNSUPPORTED (a language, in
+ * a library that was built without libstemmer).
+ */
+TANSU_API tansu_status tansu_analyze(const char *text, size_t length, tansu_document options,
+                                     tansu_buffer *result, tansu_error *error);
+
 /* ---- BSON and JSON -------------------------------------------------------------------------- */
 
 /* Writes the 12 bytes of a new ObjectID: seconds, a random number of this process, a counter. No-op
@@ -1558,7 +1577,7 @@ TANSU_API tansu_status tansu_bson_to_json(tansu_document document, int canonical
  * JSON text, set on success and on failure (NULL only when memory is exhausted); free it with
  * tansu_free(). Returns the status of the command. What a command leaves open (a cursor, a
  * transaction, a feed) counts as open for tansu_shutdown(), and tansu_close() ends it. `db` may be
- * NULL for the commands "restore" and "repair".
+ * NULL for the commands "restore", "repair" and "analyze".
  */
 TANSU_API tansu_status tansu_execute_json(tansu_db *db, const char *request, char **response);
 

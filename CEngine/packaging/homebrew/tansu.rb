@@ -16,6 +16,7 @@ class Tansu < Formula
   depends_on "mongo-c-driver@1"
   depends_on "openssl@3"
   depends_on "pcre2"
+  depends_on "snowball"
 
   uses_from_macos "swift" => :build
   uses_from_macos "zlib"

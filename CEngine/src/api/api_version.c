@@ -40,6 +40,9 @@ const char *tansu_optional_libraries(void) {
 #ifdef WITH_LIBPCRE2_8
                                 " libpcre2-8"
 #endif
+#ifdef WITH_LIBSTEMMER
+                                " libstemmer"
+#endif
         ;
     return names + (names[0] == ' ');
 }

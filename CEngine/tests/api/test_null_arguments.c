@@ -324,6 +324,9 @@ static void matching_and_converting(void) {
     IGNORES(schema, tansu_schema_free(NULL));
     tansu_buffer_free(&violations);
     IGNORES(oid, tansu_oid_generate(NULL));
+    NEEDS(text, tansu_analyze(NULL, 0, NONE, &out, NULL));
+    NEEDS(result, tansu_analyze("", 0, NONE, NULL, NULL));
+    TAKES(options, tansu_analyze("", 0, NONE, &out, NULL));
     NEEDS(document, tansu_validate(NONE, NULL));
     NEEDS(json, tansu_json_to_bson(NULL, SIZE_MAX, &out, NULL));
     NEEDS(result, tansu_json_to_bson("{}", SIZE_MAX, NULL, NULL));

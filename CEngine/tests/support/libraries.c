@@ -27,6 +27,11 @@
 #else
 #define HAS_CRYPTO false
 #endif
+#ifdef WITH_LIBSTEMMER
+#define HAS_STEMMER true
+#else
+#define HAS_STEMMER false
+#endif
 
 /* skip -- says once that tests of a library are skipped. */
 static bool skip(bool *said, const char *library) {
@@ -55,6 +60,11 @@ bool library_lz4(void) {
 bool library_crypto(void) {
     static bool said;
     return HAS_CRYPTO || skip(&said, "libcrypto");
+}
+
+bool library_stemmer(void) {
+    static bool said;
+    return HAS_STEMMER || skip(&said, "libstemmer");
 }
 
 #ifdef WITH_LIBPCRE2_8

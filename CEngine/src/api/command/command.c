@@ -63,6 +63,7 @@ static const struct {
     [MEMBER_VALIDATOR] = {"validator", DOC_MISSING, "an object or false"},
     [MEMBER_LEVEL] = {"validationLevel", DOC_STRING, "a text"},
     [MEMBER_ACTION] = {"validationAction", DOC_STRING, "a text"},
+    [MEMBER_TEXT] = {"text", DOC_STRING, "a text"},
 };
 
 /* What may stand in every command. */
@@ -101,6 +102,7 @@ static const struct {
 #define VALIDATOR BIT(MEMBER_VALIDATOR)
 #define LEVEL BIT(MEMBER_LEVEL)
 #define ACTION BIT(MEMBER_ACTION)
+#define TEXT BIT(MEMBER_TEXT)
 
 /* Where a command may stand. */
 enum where {
@@ -143,6 +145,7 @@ static const struct operation {
     {"collectionInfo", command_collection_info, COLLECTION, 0, IN_TRANSACTION},
     {"referrers", command_referrers, COLLECTION, 0, IN_TRANSACTION},
     {"danglingReferences", command_dangling_references, 0, OPTIONS, IN_TRANSACTION},
+    {"analyze", command_analyze, TEXT, OPTIONS, WITHOUT},
     {"transaction", NULL, COMMANDS, 0, ALONE},
     {"begin", command_begin, 0, MODE | DURABILITY, ALONE},
     {"commit", command_commit, TRANSACTION, 0, ALONE},

@@ -46,6 +46,7 @@ enum {
     MEMBER_VALIDATOR,
     MEMBER_LEVEL,
     MEMBER_ACTION,
+    MEMBER_TEXT,
     MEMBER_COUNT
 };
 
@@ -140,6 +141,9 @@ tansu_status command_roll_back_savepoint(command *c, tansu_error *error);
 tansu_status command_open_feed(command *c, tansu_error *error);
 tansu_status command_next_changes(command *c, tansu_error *error);
 tansu_status command_close_feed(command *c, tansu_error *error);
+
+/* command_analyze -- the terms of a text. */
+tansu_status command_analyze(command *c, tansu_error *error);
 
 /* Operations on files. */
 tansu_status command_backup(command *c, tansu_error *error);

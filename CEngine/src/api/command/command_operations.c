@@ -487,6 +487,17 @@ tansu_status command_referrers(command *c, tansu_error *error) {
     return put_answer(c, status, &list, error);
 }
 
+/* ---- Text ---- */
+
+tansu_status command_analyze(command *c, tansu_error *error) {
+    size_t size;
+    tansu_buffer terms = TANSU_BUFFER_INIT;
+    const char *text = doc_string(&c->given[MEMBER_TEXT], &size);
+    tansu_status status =
+        tansu_analyze(text, size, value_document(&c->given[MEMBER_OPTIONS]), &terms, error);
+    return put_answer(c, status, &terms, error);
+}
+
 /* ---- The database ---- */
 
 /* command_dangling_references -- finds or repairs references that lead to no document. */
