@@ -91,7 +91,8 @@ extension Database.Collection {
         let stored = try codec.strategies.storedID(id)
         guard !stored.isNull else {
             throw TansuError(
-                .invalidID, "The id is nil; pass the id of a value that was saved, or a BSONValue for an id that is null",
+                .invalidID,
+                "The id is nil; pass the id of a value that was saved, or a BSONValue for an id that is null",
                 context: "_id")
         }
         return stored
