@@ -87,7 +87,9 @@ static bool put(folding *f, uint32_t c) {
 /* fold_character -- writes the folding of a character. */
 static bool fold_character(folding *f, uint32_t c) {
     uint32_t folded[CASE_FOLDING_MOST], letters[PLAIN_LETTERS_MOST];
-    uint32_t count = case_folding(c, folded);
+    /* Stemmers know the small letters ß, ΐ, ΰ and և, whose foldings are longer. */
+    bool kept = f->form == FOLD_CASE && (c == 0x00DF || c == 0x0390 || c == 0x03B0 || c == 0x0587);
+    uint32_t count = kept ? 0 : case_folding(c, folded);
     bool fine = true;
     if (count == 0)
         folded[count++] = c;
@@ -95,7 +97,9 @@ static bool fold_character(folding *f, uint32_t c) {
         uint32_t plain = 0;
         if (folded[i] == 0x2018 || folded[i] == 0x2019 || folded[i] == 0xFF07)
             folded[i] = '\'';
-        if (is_invisible(folded[i]) || (f->form == FOLD_ALL && is_accent(folded[i])))
+        /* Joiners are part of words in scripts of India and Nepal. */
+        bool joiner = f->form == FOLD_CASE && (folded[i] == 0x200C || folded[i] == 0x200D);
+        if ((is_invisible(folded[i]) && !joiner) || (f->form == FOLD_ALL && is_accent(folded[i])))
             continue;
         if (f->form == FOLD_ALL)
             plain = plain_letters(folded[i], letters);

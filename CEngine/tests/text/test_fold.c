@@ -45,6 +45,10 @@ static void removes_case_accents_and_forms(void) {
         CHECK_TEXT(words[i][1], plain(words[i][0]));
     CHECK_TEXT("école", folded("E\u0301COLE", 7, FOLD_CASE));
     CHECK_TEXT("й", folded("И\u0306", 4, FOLD_CASE));
+    CHECK_TEXT("straße", folded("Straße", 7, FOLD_CASE));
+    CHECK_TEXT("αεροπλοΐα", folded("Αεροπλοΐα", 18, FOLD_CASE));
+    CHECK_TEXT("ալևի", folded("ալևի", 8, FOLD_CASE));
+    CHECK_TEXT("क\u200Dष", folded("क\u200Dष", 9, FOLD_CASE));
 }
 
 /* is_left_out -- characters that plain_letters() does not know, or knows beyond Unicode's data. */
