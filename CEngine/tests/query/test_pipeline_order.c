@@ -1,8 +1,9 @@
 /*
  * test_pipeline_order.c -- the order in which the stages of a pipeline run changes no answer: random
- * pipelines, each compared with itself in an order that is fixed by a $redact before every stage, which
- * keeps all documents, and which nothing moves across. Likewise comparisons in $expr with and without
- * an index. Then $explain says what the query of the collection has taken over.
+ * pipelines, each compared with itself in an order that is fixed by a $redact before every stage,
+ * which keeps all documents, and which nothing moves across. Likewise comparisons in $expr, and joins
+ * of values that look like operators, with and without an index. Then $explain says what the query of
+ * the collection has taken over.
  *
  * TANSU_SEED=n repeats a run, TANSU_ROUNDS=n is how many pipelines are compared (3000).
  */
@@ -355,9 +356,46 @@ static void what_is_dropped_is_not_computed(void) {
     folder_end(folder);
 }
 
+static void joins_find_values_that_look_like_operators(void) {
+    static const char *const values[][2] = {
+        {"{'$gt': 5}", "[{\"_id\": 1}, {\"_id\": 2}]"},
+        {"[{'$gt': 5}, {'$x': 1}]", "[{\"_id\": 1}, {\"_id\": 2}, {\"_id\": 3}]"},
+        {"{'$regularExpression': {'pattern': '^a', 'options': ''}}", "[{\"_id\": 4}]"},
+        {"{'a': {'$gt': 5}}", "[{\"_id\": 6}]"},
+    };
+    static const char *const stages[] = {
+        "{'$lookup': {'from': 'c', 'localField': 's', 'foreignField': 'k', 'as': 'j'}}",
+        "{'$graphLookup': {'from': 'c', 'startWith': '$s', 'connectFromField': 'none', "
+        "'connectToField': 'k', 'as': 'j'}}, "
+        "{'$set': {'j': {'$sortArray': {'input': '$j', 'sortBy': {'_id': 1}}}}}"};
+    tansu_db *db = call_open(NULL);
+    must_run(db,
+             "{'op': 'save', 'collection': 'c', 'documents': [{'_id': 1, 'k': {'$gt': 5}}, "
+             "{'_id': 2, 'k': [{'$gt': 5}, 7]}, {'_id': 3, 'k': {'$x': 1}}, {'_id': 4, 'k': "
+             "{'$regularExpression': {'pattern': '^a', 'options': ''}}}, {'_id': 5, 'k': 'abc'}, "
+             "{'_id': 6, 'k': {'a': {'$gt': 5}}}, {'_id': 7, 'k': 9}]}");
+    for (int indexed = 0; indexed < 2; indexed++) {
+        if (indexed)
+            must_run(db, "{'op': 'createIndex', 'collection': 'c', 'keys': {'k': 1}}");
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+            for (size_t k = 0; k < sizeof stages / sizeof *stages; k++) {
+                text t = {.size = 0};
+                put(&t,
+                    "{'op': 'aggregate', 'pipeline': [{'$documents': [{'s': {'$literal': %s}}]}, "
+                    "%s, {'$project': {'j._id': 1}}]}",
+                    values[i][0], stages[k]);
+                if (!CHECK_STATUS(TANSU_OK, run(db, &t)) || !CHECK(strstr(answer, values[i][1])))
+                    check_note("%s: %s", t.bytes, answer);
+            }
+        }
+    }
+    call_close(db);
+}
+
 int main(void) {
     RUN(order_changes_no_answer);
     RUN(comparisons_select_the_same_by_index);
+    RUN(joins_find_values_that_look_like_operators);
     RUN(what_can_lead_is_in_the_query);
     RUN(what_is_dropped_is_not_computed);
     tansu_free(answer);

@@ -184,6 +184,15 @@ tansu_status pipeline_compile_inner(stage *s, const char *part, const char *coll
                                     enum inner_source inner, const doc_value *stages,
                                     pipeline **result);
 
+/* in_takes -- whether $in takes a value as one to be equal: no regular expression, which it matches,
+ * and no document whose first key may be an operator, which it refuses. */
+static inline bool in_takes(const doc_value *value) {
+    doc_iter iter;
+    bool refused = value->type == DOC_DOCUMENT && doc_iter_value(&iter, value) &&
+                   doc_iter_next(&iter) && iter.key[0] == '$';
+    return !refused && value->type != DOC_REGEX;
+}
+
 /* source_use -- gives the source a query and what it was compiled from; it frees the query. The
  * collection does not change before the run ends. */
 tansu_status source_use(stage *s, query *query, const doc_value *selector, const doc_value *hints);

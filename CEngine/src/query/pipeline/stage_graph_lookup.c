@@ -148,8 +148,8 @@ static bool spread(void *context, const doc_value *value) {
     return !to->failed;
 }
 
-/* make_selector -- {"$or": [{to: {"$in": frontier}}, …]}; regular expressions are to be
- * equal, not to match. */
+/* make_selector -- {"$or": [{to: {"$in": frontier}}, {to: {"$eq": value}}, …]}, the latter for values
+ * that $in does not take. */
 static tansu_status make_selector(stage *s, graph_state *state) {
     writer w = {.out = &state->selector};
     const doc_value values = {state->frontier.data, (uint32_t)state->frontier.size, DOC_ARRAY};
@@ -163,14 +163,14 @@ static tansu_status make_selector(stage *s, graph_state *state) {
     size_t list = writer_open(&w, "$in", DOC_ARRAY);
     uint32_t count = 0;
     for (doc_iter_value(&iter, &values); doc_iter_next(&iter);) {
-        if (iter.value.type != DOC_REGEX)
+        if (in_takes(&iter.value))
             writer_index_value(&w, count++, &iter.value);
     }
     writer_end(&w, list);
     writer_end(&w, field);
     writer_end(&w, in);
     for (doc_iter_value(&iter, &values); doc_iter_next(&iter);) {
-        if (iter.value.type != DOC_REGEX)
+        if (in_takes(&iter.value))
             continue;
         size_t one = writer_open_index(&w, i++, DOC_DOCUMENT);
         field = writer_open(&w, state->to, DOC_DOCUMENT);

@@ -227,14 +227,14 @@ typedef struct local_values {
     lookup_state *state;
     writer *w; /* an array that takes them; NULL: the table is asked */
     uint32_t count;
-    bool regex; /* there is a regular expression among them */
+    bool by_eq; /* there is one among them that $in does not take */
     bool failed;
 } local_values;
 
 /* take_value -- one of them. */
 static void take_value(local_values *v, const doc_value *value) {
     v->count++;
-    v->regex = v->regex || value->type == DOC_REGEX;
+    v->by_eq = v->by_eq || !in_takes(value);
     if (v->w)
         writer_index_value(v->w, v->count - 1, value);
     else
@@ -261,7 +261,8 @@ static void walk_local(local_values *v, const doc_value *doc) {
         take_value(v, &null);
 }
 
-/* make_selector -- {field: {"$in": values}}; regular expressions are to be equal, not to match. */
+/* make_selector -- {field: {"$in": values}}, or where $in does not take one {"$or": [{field: {"$eq":
+ * value}}, …]}. */
 static tansu_status make_selector(stage *s, const doc_value *doc) {
     lookup_state *state = s->state;
     tansu_buffer list = TANSU_BUFFER_INIT;
@@ -274,7 +275,7 @@ static tansu_status make_selector(stage *s, const doc_value *doc) {
     state->selector.size = 0;
     start = writer_begin(&w);
     const doc_value all = {list.data, (uint32_t)list.size, DOC_ARRAY};
-    if (!v.regex) {
+    if (!v.by_eq) {
         size_t field = writer_open(&w, state->foreign_text, DOC_DOCUMENT);
         writer_value(&w, "$in", &all);
         writer_end(&w, field);
