@@ -794,15 +794,15 @@ TANSU_API tansu_status tansu_savepoint_roll_back(tansu_txn *txn, tansu_error *er
  *   {} for none. A document with a key "$and", "$expr" or the like, or with a value such as
  *   {"$gte": 0}, is a query; one whose keys are all keywords of schemas is a schema; one without
  *   keywords is a query. What is left, such as {"title": "x"}, is written {"$jsonSchema": schema} or
- *   {"$and": [query]}. A query cannot have $do, subqueries or $rand. Whatever saves a document (a
- *   save, an update, an import, a delete rule, a replica) fails with INVALID_DOCUMENT when it violates
- *   the validator, and changes nothing; the context is the path and the rule or the operator, such
- *   as "pet.age: minimum", or an operator alone, such as "$expr".
+ *   {"$and": [query]}. A query cannot have $do, subqueries, $rand or $sampleRate. Whatever saves a
+ *   document (a save, an update, an import, a delete rule, a replica) fails with INVALID_DOCUMENT
+ *   when it violates the validator, and changes nothing; the context is the path and the rule or
+ *   the operator, such as "pet.age: minimum", or an operator alone, such as "$expr".
  * - validationLevel: text. "strict" (the default): as above. "moderate": the same, but a document
  *   that violates the validator may be replaced by one that does, too. "warn": such documents are
  *   saved, and reported (tansu_log). "off": nothing is checked. It stays when the validator changes.
- * - validationAction: "error" or "warn", as MongoDB has it: "warn" makes the level "warn" unless it
- *   is "off"; "error" makes a level that is not given "strict".
+ * - validationAction: "error" or "warn", as MongoDB has it: "warn" makes the level "warn" unless
+ *   "off" is given; "error" makes a level that is not given "strict".
  *
  * When the validator or the level changes, and the level is "strict" then, all documents that are
  * there have to satisfy the validator.

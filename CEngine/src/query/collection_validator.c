@@ -41,7 +41,8 @@ static tansu_status check_keys(const doc_value *value, tansu_error *error) {
     if (value->type != DOC_DOCUMENT && value->type != DOC_ARRAY)
         return TANSU_OK;
     for (doc_iter_value(&iter, value); status == TANSU_OK && doc_iter_next(&iter);)
-        status = strcmp(iter.key, "$rand") == 0 || strcmp(iter.key, "$do") == 0
+        status = strcmp(iter.key, "$rand") == 0 || strcmp(iter.key, "$sampleRate") == 0 ||
+                         strcmp(iter.key, "$do") == 0
                      ? error_set(error, TANSU_E_INVALID_QUERY, iter.key,
                                  "A validator cannot have \"%s\"; the document alone decides "
                                  "whether it is valid",

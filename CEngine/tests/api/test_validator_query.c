@@ -131,6 +131,8 @@ static void bad_queries_are_refused(void) {
         {"{'$where': 'true'}", "$where"},
         {"{'$expr': {'$lt': ['$a', {'$rand': {}}]}}", "$rand"},
         {"{'$and': [{'$expr': {'$gt': [{'$rand': {}}, 0.5]}}]}", "$rand"},
+        {"{'$sampleRate': 1}", "$sampleRate"},
+        {"{'a': 1, '$nor': [{'$sampleRate': 0.5}]}", "$sampleRate"},
         {"{'a': {'$gt': 1}, '$do': {'a': {'$join': 'd'}}}", "$do"},
         {"{'$expr': {'$no': 1}}", NULL},
         {"{'a': {'$in': {'$query': {'$from': 'd', '$field': 'x'}}}}", NULL},
