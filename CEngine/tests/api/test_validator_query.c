@@ -58,6 +58,11 @@ static void a_document_is_a_schema_or_a_query(void) {
         {"{'$schema': 'https://json-schema.org/draft/2020-12/schema', 'other': 1, 'required': "
          "['a']}",
          "{'a': 1}", "{'b': 1}", "a: required"},
+        {"{'$schema': 'https://json-schema.org/draft/2020-12/schema', 'properties': {'$price': "
+         "{'type': 'integer'}}}",
+         "{'$price': 1}", "{'$price': 'x'}", "$price: type"},
+        {"{'$jsonSchema': {'properties': {'$price': {'type': 'integer'}}}}", "{'$price': 1}",
+         "{'$price': 'x'}", "$price: type"},
         {"{'$ref': '#/$defs/x', '$defs': {'x': {'required': ['a']}}}", "{'a': 1}", "{}",
          "a: required"},
         {"{'not': {'$ref': '#/$defs/x'}, '$defs': {'x': {'required': ['a']}}}", "{}", "{'a': 1}",

@@ -17,12 +17,12 @@ void schema_unwrap(doc_value *value);
 /* What a document is where a schema or a query may stand. */
 typedef enum schema_or_query { IS_SCHEMA, IS_QUERY, IS_EITHER } schema_or_query;
 
-/* schema_tell -- which of the two a document is. An operator makes it a query: at the top ("$and"),
- * or as the first key of a value ({"age": {"$gte": 0}}). Otherwise it is a schema if all of its keys
- * are keywords and one of them is a rule, or it has "$schema"; and a query if none is a keyword.
- * What is left may be meant as either: keywords and other keys, or keywords without a rule, such as
- * {"title": "x"}. {"$jsonSchema": schema} is a schema. *keyword and *other are the first keys of
- * the two kinds; NULL: none. */
+/* schema_tell -- which of the two a document is. "$schema" makes it a schema. An operator makes it a
+ * query: at the top ("$and"), or as the first key of a value ({"age": {"$gte": 0}}), where any key with
+ * $ that is no keyword counts as one. Otherwise it is a schema if all of its keys are keywords and one
+ * of them is a rule, and a query if none is a keyword. What is left may be meant as either: keywords
+ * and other keys, or keywords without a rule, such as {"title": "x"}. {"$jsonSchema": schema} is a
+ * schema. *keyword and *other are the first keys of the two kinds; NULL: none. */
 schema_or_query schema_tell(const doc_value *document, const char **keyword, const char **other);
 
 /* schema_compile -- compiles a schema, a valid BSON document, which it copies. Errors:

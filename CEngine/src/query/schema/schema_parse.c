@@ -149,7 +149,7 @@ static bool is_operator(const char *key) {
 }
 
 schema_or_query schema_tell(const doc_value *document, const char **keyword, const char **other) {
-    bool rule = false, dialect = false;
+    bool rule = false, dialect = false, condition = false;
     doc_iter iter, inner;
     doc_value schema = *document;
     *keyword = *other = NULL;
@@ -157,10 +157,9 @@ schema_or_query schema_tell(const doc_value *document, const char **keyword, con
     if (schema.data != document->data)
         return IS_SCHEMA;
     for (doc_iter_value(&iter, document); doc_iter_next(&iter);) {
-        if (is_operator(iter.key) ||
-            (iter.value.type == DOC_DOCUMENT && doc_iter_value(&inner, &iter.value) &&
-             doc_iter_next(&inner) && is_operator(inner.key)))
-            return IS_QUERY;
+        condition = condition || is_operator(iter.key) ||
+                    (iter.value.type == DOC_DOCUMENT && doc_iter_value(&inner, &iter.value) &&
+                     doc_iter_next(&inner) && is_operator(inner.key));
         size_t i = find_keyword(iter.key);
         const char **first = i < KEYWORDS ? keyword : other;
         if (*first == NULL)
@@ -168,9 +167,9 @@ schema_or_query schema_tell(const doc_value *document, const char **keyword, con
         rule = rule || (i < KEYWORDS && keywords[i].kind >= 0);
         dialect = dialect || strcmp(iter.key, "$schema") == 0;
     }
-    if (dialect || (rule && *other == NULL))
+    if (dialect || (!condition && rule && *other == NULL))
         return IS_SCHEMA;
-    return *keyword == NULL ? IS_QUERY : IS_EITHER;
+    return condition || *keyword == NULL ? IS_QUERY : IS_EITHER;
 }
 
 /* plain_parse -- a keyword without a rule. */
