@@ -13,6 +13,7 @@
 #include "store/open/open.h"
 #include "store/readers/reader_registry.h"
 #include "util/error.h"
+#include "util/staging/staging.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -21,8 +22,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Added to the database's path: where the other folder is. */
+/* Added to the database's path: where the other folder is, and where it is until it is complete. */
 #define OTHER ".tansu-converted"
+#define PART OTHER STAGING_SUFFIX
+
+/* The paths of the two. */
+typedef struct other_paths {
+    char *whole, *part;
+} other_paths;
 
 /* open_with -- opens the database for writing with a key. */
 static tansu_status open_with(const char *path, const user_key *key, const fs *calls,
@@ -226,23 +233,42 @@ static bool is_done(const char *path, const user_key *to, const fs *calls,
     return true;
 }
 
+/* other_free -- the paths. */
+static void other_free(other_paths *others) {
+    free(others->whole);
+    free(others->part);
+}
+
+/* other_init -- the paths beside a folder. Call other_free() in any case. Errors: MEMORY. */
+static tansu_status other_init(other_paths *others, const char *path, tansu_error *error) {
+    size_t size = strlen(path) + sizeof PART;
+    *others = (other_paths){malloc(size), malloc(size)};
+    if (others->whole == NULL || others->part == NULL)
+        return error_memory(error);
+    snprintf(others->whole, size, "%s" OTHER, path);
+    snprintf(others->part, size, "%s" PART, path);
+    return TANSU_OK;
+}
+
 /* convert_at -- database_convert() with the path that the system resolves the user's to. */
-static tansu_status convert_at(const char *path, const char *other, const user_key *from,
+static tansu_status convert_at(const char *path, const other_paths *others, const user_key *from,
                                const user_key *to, const fs *calls, const query_hooks *hooks,
                                task *progress, tansu_error *error) {
     database *db = NULL;
     tansu_status status = open_with(path, from, calls, hooks, &db, error);
     if (status == TANSU_OK) {
-        status = convert(db, path, other, to, calls, progress, error);
+        status = convert(db, path, others->whole, to, calls, progress, error);
         db->discard = status == TANSU_OK; /* its folder is the other one now */
         database_close(db, NULL);
     } else if ((status == TANSU_E_ENCRYPTED || status == TANSU_E_INVALID_ARGUMENT) &&
-               fs_is_folder(calls, other) && is_done(path, to, calls, hooks)) {
-        status = TANSU_OK; /* a process was killed before the next line */
+               (fs_is_folder(calls, others->whole) || fs_is_folder(calls, others->part)) &&
+               is_done(path, to, calls, hooks)) {
+        status = TANSU_OK; /* a process was killed before the next line, or during the reverse */
     } else {
         return status;
     }
-    fs_remove_all(calls, other);
+    fs_remove_all(calls, others->whole);
+    fs_remove_all(calls, others->part);
     return status == TANSU_OK ? fs_sync_parent(calls, path, error) : status;
 }
 
@@ -254,32 +280,35 @@ tansu_status database_convert(const char *path, const user_key *from, const user
         return errno == ENOENT ? error_set(error, TANSU_E_NOT_FOUND, path,
                                            "There is no database at \"%s\"", path)
                                : error_errno(error, path, "find", errno);
-    size_t size = strlen(real) + sizeof OTHER;
-    char *other = malloc(size);
-    tansu_status status = TANSU_OK;
-    if (other == NULL)
-        status = error_memory(error);
-    else
-        snprintf(other, size, "%s" OTHER, real);
+    other_paths others;
+    tansu_status status = other_init(&others, real, error);
     if (status == TANSU_OK)
-        status = check_other(real, other, calls, error);
+        status = check_other(real, others.whole, calls, error);
     if (status == TANSU_OK)
-        status = convert_at(real, other, from, to, calls, hooks, progress, error);
-    free(other);
+        status = check_other(real, others.part, calls, error);
+    if (status == TANSU_OK)
+        status = convert_at(real, &others, from, to, calls, hooks, progress, error);
+    other_free(&others);
     free(real);
     return status;
 }
 
+/* clear -- removes a folder beside a database if an interrupted call left it. */
+static void clear(const char *path, const char *other, const fs *calls) {
+    struct stat state;
+    if (lstat(other, &state) == 0 && check_other(path, other, calls, NULL) == TANSU_OK)
+        fs_remove_all(calls, other);
+}
+
 void database_convert_clear(const char *path, const fs *calls) {
     char *real = realpath(path, NULL);
-    size_t size = real != NULL ? strlen(real) + sizeof OTHER : 0;
-    char *other = real != NULL ? malloc(size) : NULL;
-    struct stat state;
-    if (other != NULL) {
-        snprintf(other, size, "%s" OTHER, real);
-        if (lstat(other, &state) == 0 && check_other(real, other, calls, NULL) == TANSU_OK)
-            fs_remove_all(calls, other);
+    if (real == NULL)
+        return;
+    other_paths others;
+    if (other_init(&others, real, NULL) == TANSU_OK) {
+        clear(real, others.whole, calls);
+        clear(real, others.part, calls);
     }
-    free(other);
+    other_free(&others);
     free(real);
 }

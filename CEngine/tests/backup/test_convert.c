@@ -169,6 +169,35 @@ static void opening_with_a_key_removes_the_plain_form_that_was_left(void) {
     end();
 }
 
+/* leave_part -- what a decryption leaves that is killed while it copies. */
+static void leave_part(char part[700], const char *copy) {
+    char file[800];
+    snprintf(part, 700, "%s.tansu-part", other);
+    folder_copy(copy, part);
+    snprintf(file, sizeof file, "%s/MANIFEST", part);
+    REQUIRE(unlink(file) == 0);
+    CHECK(mentions(part, "PLAINTEXT"));
+}
+
+static void a_plain_copy_that_was_not_completed_is_removed(void) {
+    begin();
+    char copy[600], part[700], file[800];
+    snprintf(copy, sizeof copy, "%s/copy", folder);
+    folder_copy(place, copy);
+    CHECK_OK(tansu_encrypt(place, &key, NULL, NULL, &call_error), &call_error);
+    leave_part(part, copy);
+    CHECK(holds(place, true) && !file_exists(part));
+    leave_part(part, copy);
+    CHECK_OK(tansu_encrypt(place, &key, NULL, NULL, &call_error), &call_error);
+    CHECK(holds(place, true) && !file_exists(part));
+    leave_part(part, copy);
+    snprintf(file, sizeof file, "%s/precious", part);
+    file_write(file, "x", 1);
+    CHECK_STATUS(TANSU_E_EXISTS, tansu_decrypt(place, &key, NULL, NULL, &call_error));
+    CHECK(holds(place, true) && file_exists(file));
+    end();
+}
+
 static void what_is_somebody_elses_is_not_removed(void) {
     char file[700];
     begin();
@@ -290,6 +319,7 @@ int main(void) {
     RUN(the_next_call_removes_what_an_interrupted_one_left);
     RUN(a_file_that_was_put_beside_what_is_left_stays);
     RUN(opening_with_a_key_removes_the_plain_form_that_was_left);
+    RUN(a_plain_copy_that_was_not_completed_is_removed);
     RUN(what_is_somebody_elses_is_not_removed);
     RUN(a_file_of_the_user_is_not_removed);
     RUN(a_database_that_others_read_is_not_converted);

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define STAGING_SUFFIX ".tansu-part"
 #define LOCK_NAME "LOCK"
 
 tansu_status staging_check_outside(const char *to, const char *folder, tansu_error *error) {

@@ -2,13 +2,15 @@
  * util/staging/staging.h -- a file or folder that is written under a temporary name and renamed
  * when it is complete: backups, dumps, and the databases that are restored, salvaged or cloned.
  *
- * The temporary name is the final one with ".tansu-part" added. A lock keeps two tasks with the
+ * The temporary name is the final one with STAGING_SUFFIX added. A lock keeps two tasks with the
  * same target apart; what a killed process left is replaced by the next task.
  */
 #ifndef TANSU_UTIL_STAGING_STAGING_H
 #define TANSU_UTIL_STAGING_STAGING_H
 
 #include "util/fs.h"
+
+#define STAGING_SUFFIX ".tansu-part"
 
 typedef struct staging {
     const fs *calls;
