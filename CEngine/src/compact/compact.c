@@ -243,7 +243,8 @@ static tansu_status begin(compaction *c, tansu_error *error) {
         return TANSU_DONE;
     c->oldest = feed_begin_compaction(db, c->oldest, c->from_start ? c->end : 0);
     c->reader_within = c->oldest < c->end;
-    status = log_compact_begin(db->log, c->run->numbers, c->run->count, &c->out, error);
+    status =
+        log_compact_begin(db->log, c->run->numbers, c->run->count, c->v->sequence, &c->out, error);
     if (status == TANSU_OK)
         kept_begin(&c->kept, db, log_compact_first(c->out));
     if (status != TANSU_OK || !c->run->compress)

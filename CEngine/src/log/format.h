@@ -56,7 +56,8 @@ typedef struct frame_header {
     uint32_t size;  /* of the whole frame */
     uint32_t count; /* records */
     uint64_t sequence;
-    uint64_t synced; /* the last commit known to be on the disk when this one was written */
+    uint64_t synced; /* the last commit known to be on the disk when this was written, perhaps by a
+                        compaction: then without it documents may be missing here */
 } frame_header;
 #define FRAME_HEADER_SIZE 32u
 

@@ -379,11 +379,11 @@ static bool replay_start(replay *w, uint64_t position) {
 }
 
 /* required -- whether the log must hold the commit that is due, by all that was written down
- * elsewhere. *stale: the marks are found to be. */
+ * elsewhere, or by what a compaction counted on. *stale: the marks are found to be. */
 static bool required(const replay *w, uint64_t sure_sequence, bool *stale) {
     log *l = w->l;
     if (w->expected <= sure_sequence || w->expected <= l->expected_end ||
-        w->expected <= l->found.synced)
+        w->expected <= l->found.synced || w->expected <= w->synced)
         return true;
     /* Of what was only written nothing is lost as long as the page cache holds it. */
     if (!l->found.page_cache_holds || w->expected > l->found.written)

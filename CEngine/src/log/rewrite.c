@@ -26,6 +26,7 @@ struct log_compaction {
     uint32_t count;
     uint64_t first;
     uint64_t last;
+    uint64_t synced; /* without the commits up to here the new segment lacks documents */
 
     /* Where reading is. */
     uint32_t at;
@@ -158,12 +159,13 @@ static tansu_status open_output(log_compaction *c, tansu_error *error) {
     return sealed_log(l) ? use_blocks(c, CODEC_NONE, error) : TANSU_OK;
 }
 
-tansu_status log_compact_begin(log *l, const uint32_t *numbers, uint32_t count,
+tansu_status log_compact_begin(log *l, const uint32_t *numbers, uint32_t count, uint64_t synced,
                                log_compaction **result, tansu_error *error) {
     log_compaction *c = calloc(1, sizeof *c);
     if (c == NULL)
         return error_memory(error);
     c->l = l;
+    c->synced = synced;
     c->count = count;
     c->run = malloc(count * sizeof *c->run);
     c->made = calloc(1, sizeof *c->made);
@@ -275,6 +277,8 @@ static tansu_status write_part(log_compaction *c, const frame_header *frame, uin
     frame_header header = *frame;
     header.size = (uint32_t)size;
     header.count = count;
+    if (header.synced < c->synced)
+        header.synced = c->synced;
     uint32_t crc = checksum(c->l->crc_seed, (const uint8_t *)&header + 8, FRAME_HEADER_SIZE - 8);
     for (uint32_t i = 0; i < count; i++)
         crc = checksum(crc, bytes + c->kept[i], load_u32(bytes + c->kept[i]));

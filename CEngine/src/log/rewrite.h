@@ -25,8 +25,9 @@ typedef tansu_status (*log_compaction_filter)(void *context, const record_header
 tansu_status log_seal(log *l, tansu_error *error);
 
 /* log_compact_begin -- for `count` active segments that follow each other, none of them the head.
- * The last covers at least one commit. Errors: FULL, IO, MEMORY, TOO_LARGE. */
-tansu_status log_compact_begin(log *l, const uint32_t *numbers, uint32_t count,
+ * The last covers at least one commit. What is left out was replaced by commits up to `synced`, which
+ * are on the disk. Errors: FULL, IO, MEMORY, TOO_LARGE. */
+tansu_status log_compact_begin(log *l, const uint32_t *numbers, uint32_t count, uint64_t synced,
                                log_compaction **result, tansu_error *error);
 
 /* Whether the records of a collection are to be compressed. */

@@ -368,6 +368,44 @@ static void what_an_opening_has_seen_cannot_be_taken_back(void) {
     folder_end(folder);
 }
 
+/* A compacted segment lacks what later commits replaced: the log cannot end before those. */
+static void a_compacted_segment_needs_the_commits_after_it(void) {
+    begin();
+    tansu_buffer manifest = TANSU_BUFFER_INIT;
+    tansu_options options = options_of(home);
+    options.compaction_percent = 50;
+    tansu_db *db = call_open_with(&options);
+    save_some(db, 0, 10);
+    CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+    file_read(folder_join(home, "MANIFEST"), &manifest);
+    save_some(db, 10, 1200);
+    save_some(db, 0, 800);
+    call_close(db);
+    file_write(folder_join(home, "MANIFEST"), manifest.data, manifest.size);
+    tansu_buffer_free(&manifest);
+    folder_remove(folder_join(home, "index"));
+    REQUIRE(unlink(folder_join(home, "log/TAIL")) == 0);
+    int compacted = 0, cut = 0;
+    for (int number = 1; number < 10; number++) {
+        char name[32];
+        snprintf(name, sizeof name, "log/%08d.seg", number);
+        if (!file_exists(folder_join(home, name)))
+            continue;
+        tansu_buffer bytes = TANSU_BUFFER_INIT;
+        file_read(folder_join(home, name), &bytes);
+        bool is_compacted = (bytes.data[10] & 1) != 0;
+        tansu_buffer_free(&bytes);
+        compacted += is_compacted;
+        if (!is_compacted)
+            cut += unlink(folder_join(home, name)) == 0;
+    }
+    CHECK(compacted == 1 && cut > 0);
+    options = options_of(home);
+    CHECK_STATUS(TANSU_E_CORRUPT, tansu_open(&options, &db, &call_error));
+    tansu_close(db);
+    folder_end(folder);
+}
+
 int main(void) {
     if (!crypt_available()) {
         check_skip("the engine has no libcrypto");
@@ -382,5 +420,6 @@ int main(void) {
     RUN(exchanged_blocks_lose_nothing);
     RUN(a_header_that_cannot_be_read_is_no_corruption);
     RUN(what_an_opening_has_seen_cannot_be_taken_back);
+    RUN(a_compacted_segment_needs_the_commits_after_it);
     return check_finish();
 }
