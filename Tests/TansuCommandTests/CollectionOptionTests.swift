@@ -48,7 +48,7 @@ struct CollectionOptionTests {
             "collections", "create", "db", "pets", "--validator", "{\"age\": {\"$gte\": 0}}", "--validation-level",
             "moderate")
         try command.write("pets.ndjson", "{\"_id\": 1, \"age\": 2}\n")
-        try command.succeed("import", "db", "pets.ndjson", "--replace")
+        try command.succeed("import", "db", "pets.ndjson", "--drop", "--yes")
         let listed = try command.tansu("collections", "db", "--json").output
         #expect(listed.contains("\"$gte\"") && listed.contains("\"moderate\""), "\(listed)")
         #expect(try command.tansu("save", "db", "pets", "{\"_id\": 3, \"age\": -1}").status != 0)

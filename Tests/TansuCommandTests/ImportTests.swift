@@ -44,7 +44,7 @@ struct ImportTests {
         {"_id": 2,}
 
         nonsense
-        {"_id": 5, "$set": 1}
+        {"_id": [5]}
         {"_id": 6, "a": 1, "a": 2}
         {"_id": 7}
         """
@@ -95,7 +95,7 @@ struct ImportTests {
     @Test("--strict saves the documents before a document that the engine rejects")
     func strictRefused() throws {
         let command = try Command()
-        let lines = "{\"_id\": 1}\n{\"_id\": 2, \"$set\": 1}\n{\"_id\": 3}\n"
+        let lines = "{\"_id\": 1}\n{\"_id\": [2]}\n{\"_id\": 3}\n"
         let result = try command.tansu("import", "db", "-", "--collection", "x", "--strict", input: lines)
         #expect(result.status == 65)
         #expect(result.error.contains("line 2"))

@@ -109,8 +109,8 @@ struct QueryTests {
         let fluent = EJDBFIQueryBuilder.build().match("pets.age", 7).projection("pets")
         let found = try db.findObjects(withQueryBuilder: fluent, inCollection: people)
         #expect(found.map { $0["pets"] } == [[["kind": "dog", "age": 7]]])
-        let error = #expect(throws: TansuError.self) { try people.find(dogs).all() }
-        #expect(error?.code == .invalidQuery)
+        // Elsewhere "$" is the name of a field.
+        #expect(try people.find(dogs).all().isEmpty)
     }
 
     @Test("Arrays are sliced by $do")

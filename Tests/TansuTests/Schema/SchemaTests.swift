@@ -433,7 +433,7 @@ struct SchemaTests {
         _ = try set(#"{"$jsonSchema": {"required": ["x"]}}"#)
         #expect(throws: TansuError.self) { try a.save([:]) }
         #expect(try db.schema(of: "a")?.document == ["required": ["x"]])
-        #expect(try set(#"{"unknown": 1}"#).contains("INVALID_QUERY"))
+        #expect(try set(#"{"required": 1}"#).contains("INVALID_QUERY"))
         #expect(try db.schema(of: "a")?.document == ["required": ["x"]])
         _ = try set("null")
         try a.save([:])
