@@ -15,7 +15,7 @@ enum CallKind: UInt32, Sendable, CaseIterable {
     case commit = 11
     case findAndModify = 12
     case begin = 13
-    case pipeline = 14
+    case pipeline = 15
 }
 
 /// Receives the calls that the engine has measured, and records them in the logger and the metrics that a database was
