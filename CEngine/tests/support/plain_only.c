@@ -37,6 +37,7 @@ static const struct {
      "a_path_through_a_link_leaves_nothing_where_it_leads "
      "the_next_call_removes_what_an_interrupted_one_left "
      "opening_with_a_key_removes_the_plain_form_that_was_left "
+     "a_plain_copy_that_was_not_completed_is_removed "
      "one_form_or_the_other_whatever_fails "},
     {"test_copies_of_corruption.c", FORMAT,
      " the_error_names_the_collection_and_the_rest_can_be_dumped "
