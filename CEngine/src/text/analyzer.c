@@ -18,7 +18,6 @@
 #define LETTERS (WORD_SET(WORD_LETTER) | WORD_SET(WORD_HEBREW))
 #define DIGITS WORD_SET(WORD_NUMERIC)
 #define EMOJI (WORD_SET(WORD_PICTOGRAPH) | WORD_SET(WORD_REGIONAL))
-#define IGNORED (WORD_SET(WORD_EXTEND) | WORD_SET(WORD_FORMAT) | WORD_SET(WORD_ZWJ))
 
 /* Most words of a text are among the last few thousand: their terms are kept, since stemming takes
  * ten times as long as finding one here. */
@@ -77,7 +76,6 @@ tansu_status text_analyzer_new(const char *language, text_analyzer **result, tan
 typedef struct analysis {
     text_analyzer *a;
     const uint8_t *text;
-    size_t size;
     enum text_purpose purpose;
     text_tokens *tokens;
     /* The last character of a script without spaces. */
@@ -171,11 +169,6 @@ static void put_unit(analysis *an, size_t start, size_t end) {
 
 /* ---- Words ---- */
 
-/* is_apostrophe -- whether a character is one, which stands in words of many languages. */
-static bool is_apostrophe(uint32_t c) {
-    return c == '\'' || c == 0x2018 || c == 0x2019 || c == 0xFF07;
-}
-
 /* put_parts -- the parts of a word with signs in it. A single letter beside an apostrophe is an
  * article or an ending. */
 static void put_parts(analysis *an, size_t start, size_t end, bool apostrophes) {
@@ -185,8 +178,8 @@ static void put_parts(analysis *an, size_t start, size_t end, bool apostrophes) 
         uint32_t c = 0;
         size_t step = at < end ? utf8_decode(an->text + at, end - at, &c) : 1;
         uint32_t class = at < end ? WORD_SET(word_class_of(c)) : 0;
-        if (class & (LETTERS | DIGITS | IGNORED)) {
-            letters += (class & IGNORED) == 0;
+        if (class & (LETTERS | DIGITS | WORD_IGNORED)) {
+            letters += (class & WORD_IGNORED) == 0;
         } else {
             if (letters > 1 || (letters == 1 && !apostrophes)) {
                 if (an->purpose == TEXT_INDEX)
@@ -226,9 +219,9 @@ static void put_segment(analysis *an, size_t start, size_t end) {
         if (!(class & UNITS)) {
             if (class & (LETTERS | DIGITS | EMOJI)) {
                 content |= class;
-            } else if (!(class & IGNORED)) {
+            } else if (!(class & WORD_IGNORED)) {
                 signs = true;
-                others |= !is_apostrophe(c);
+                others |= !word_is_apostrophe(c);
             }
             at = next;
             continue;
@@ -239,7 +232,7 @@ static void put_segment(analysis *an, size_t start, size_t end) {
         while (next < end) {
             size_t step = utf8_decode(an->text + next, end - next, &c);
             bool jamo = (c >= 0x1160 && c <= 0x11FF) || (c >= 0xD7B0 && c <= 0xD7FF);
-            if (!jamo && !(WORD_SET(word_class_of(c)) & IGNORED))
+            if (!jamo && !(WORD_SET(word_class_of(c)) & WORD_IGNORED))
                 break;
             next += step;
         }
@@ -263,7 +256,7 @@ static size_t ascii_word(const uint8_t *text, size_t size, size_t at) {
 
 bool text_analyze(text_analyzer *a, const uint8_t *text, size_t size, enum text_purpose purpose,
                   text_tokens *tokens) {
-    analysis an = {.a = a, .text = text, .size = size, .purpose = purpose, .tokens = tokens};
+    analysis an = {.a = a, .text = text, .purpose = purpose, .tokens = tokens};
     for (size_t at = 0; at < size && !an.failed;) {
         uint32_t classes;
         size_t end = ascii_word(text, size, at);
@@ -273,7 +266,7 @@ bool text_analyze(text_analyzer *a, const uint8_t *text, size_t size, enum text_
             end = word_end(text, size, at, &classes);
             if (classes & (UNITS | LETTERS | DIGITS | EMOJI))
                 put_segment(&an, at, end);
-            else if (an.unit_end != at || !(classes & IGNORED))
+            else if (an.unit_end != at || !(classes & WORD_IGNORED))
                 end_units(&an);
         }
         at = end;

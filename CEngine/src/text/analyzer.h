@@ -35,8 +35,7 @@ enum text_purpose {
 
 typedef struct text_analyzer text_analyzer;
 
-/* text_analyzer_new -- of a language (stemmer_new()). Errors: those of stemmer_new(), UNSUPPORTED (a
- * build without utf8proc). */
+/* text_analyzer_new -- of a language. Errors: those of stemmer_new(). */
 tansu_status text_analyzer_new(const char *language, text_analyzer **result, tansu_error *error);
 void text_analyzer_free(text_analyzer *a);
 

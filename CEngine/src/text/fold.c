@@ -95,7 +95,7 @@ static bool fold_character(folding *f, uint32_t c) {
         folded[count++] = c;
     for (uint32_t i = 0; fine && i < count; i++) {
         uint32_t plain = 0;
-        if (folded[i] == 0x2018 || folded[i] == 0x2019 || folded[i] == 0xFF07)
+        if (word_is_apostrophe(folded[i]))
             folded[i] = '\'';
         /* Joiners are part of words in scripts of India and Nepal. */
         bool joiner = f->form == FOLD_CASE && (folded[i] == 0x200C || folded[i] == 0x200D);

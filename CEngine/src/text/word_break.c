@@ -5,11 +5,7 @@
 
 #include "util/utf8.h"
 
-#include <stdbool.h>
-
 #define LINE_ENDS (WORD_SET(WORD_CR) | WORD_SET(WORD_LF) | WORD_SET(WORD_NEWLINE))
-/* What WB4 looks through. */
-#define IGNORED (WORD_SET(WORD_EXTEND) | WORD_SET(WORD_FORMAT) | WORD_SET(WORD_ZWJ))
 #define LETTERS (WORD_SET(WORD_LETTER) | WORD_SET(WORD_HEBREW) | WORD_SET(WORD_HANGUL))
 #define MID_NUM_LET (WORD_SET(WORD_MID_NUM_LET) | WORD_SET(WORD_SINGLE_QUOTE))
 #define IN_LETTERS (WORD_SET(WORD_MID_LETTER) | MID_NUM_LET)
@@ -35,7 +31,7 @@ static uint32_t read_class(const uint8_t *text, size_t size, size_t *at) {
 static bool followed_by(const uint8_t *text, size_t size, size_t at, uint32_t classes) {
     while (at < size) {
         uint32_t next = read_class(text, size, &at);
-        if (!(next & IGNORED))
+        if (!(next & WORD_IGNORED))
             return (next & classes) != 0;
     }
     return false;
@@ -69,7 +65,7 @@ size_t word_end(const uint8_t *text, size_t size, size_t at, uint32_t *classes) 
         bool join = open;
         if ((last | next) & LINE_ENDS) {
             join = last == WORD_SET(WORD_CR) && next == WORD_SET(WORD_LF);
-        } else if (next & IGNORED) {
+        } else if (next & WORD_IGNORED) {
             last = next;
             *classes |= next;
             continue;

@@ -6,9 +6,11 @@
 #ifndef TANSU_TEXT_WORD_CLASS_H
 #define TANSU_TEXT_WORD_CLASS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* The first five are of Annex 29's class ALetter or beside it, the next two of its class Other. */
+/* Hangul is of Annex 29's class ALetter; ideographs, letters of complex scripts and emoji are of its
+ * class Other. */
 enum word_class {
     WORD_OTHER,
     WORD_LETTER,
@@ -38,6 +40,9 @@ enum word_class {
 /* A set of classes. */
 #define WORD_SET(class) (1u << (class))
 
+/* What the rules look through (WB4): it belongs to the character before. */
+#define WORD_IGNORED (WORD_SET(WORD_EXTEND) | WORD_SET(WORD_FORMAT) | WORD_SET(WORD_ZWJ))
+
 /* The classes of ASCII. */
 extern const uint8_t word_ascii_classes[128];
 
@@ -48,6 +53,11 @@ enum word_class word_class_of_other(uint32_t character);
 static inline enum word_class word_class_of(uint32_t character) {
     return character < 0x80 ? (enum word_class)word_ascii_classes[character]
                             : word_class_of_other(character);
+}
+
+/* word_is_apostrophe -- whether a character is one, which stands in words of many languages. */
+static inline bool word_is_apostrophe(uint32_t character) {
+    return character == '\'' || character == 0x2018 || character == 0x2019 || character == 0xFF07;
 }
 
 #endif

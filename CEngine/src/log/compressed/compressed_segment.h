@@ -53,8 +53,7 @@ typedef struct block_cache {
     size_t count, capacity, hand;
     uint8_t **chunks; /* memory of blocks */
     size_t chunk_count, chunk_capacity, carved;
-    void *
-        unused; /* the first part of a chunk that holds no block; its first bytes are the next one */
+    void *unused; /* the first free part of a chunk; its first bytes are the next one */
     /* Blocks that could not be read; atomic. */
     aligned_u64 faults;
     aligned_u64 fault_at; /* of the newest: segment << 32 | offset in the file */
