@@ -65,17 +65,50 @@ static tansu_status read_wildcard(index_definition *definition, path *path, size
     return status;
 }
 
+/* check_repeated -- refuses a path that an earlier one is equal to. */
+static tansu_status check_repeated(const index_definition *definition, const path *path,
+                                   tansu_error *error) {
+    for (uint32_t i = 0; i + 1 < definition->path_count; i++) {
+        if (paths_equal(&definition->paths[i], path))
+            return error_set(error, TANSU_E_INVALID_INDEX, path->text,
+                             "The index names this path twice");
+    }
+    return check_path(path, error);
+}
+
+/* read_text_key -- adds one path of an index of words. */
+static tansu_status read_text_key(index_definition *definition, const doc_iter *key,
+                                  tansu_error *error) {
+    size_t size;
+    if (key->value.type != DOC_STRING || strcmp(doc_string(&key->value, &size), "text") != 0)
+        return error_set(error, TANSU_E_INVALID_INDEX, key->key,
+                         "Every path of an index of words is \"text\"; create an index of its own "
+                         "for the others, and the planner uses both");
+    path *path = &definition->paths[definition->path_count];
+    tansu_status status = parse_path(path, key->key, key->key_size, error);
+    if (status != TANSU_OK)
+        return status;
+    definition->path_count++;
+    if (strcmp(path->text, "**") != 0)
+        return check_repeated(definition, path, error);
+    definition->text->everything = true;
+    return TANSU_OK;
+}
+
 /* read_key -- adds one path with its direction. */
 static tansu_status read_key(index_definition *definition, const doc_iter *key,
                              tansu_error *error) {
     if (definition->path_count == TANSU_MAX_INDEX_PATHS)
         return error_set(error, TANSU_E_TOO_LARGE, key->key, "An index can have at most %d paths",
                          TANSU_MAX_INDEX_PATHS);
+    if (definition->text)
+        return read_text_key(definition, key, error);
     int64_t direction;
     if (!number_whole(&key->value, FRACTION_HALF_EVEN, &direction) ||
         (direction != 1 && direction != -1))
         return error_set(error, TANSU_E_INVALID_INDEX, key->key,
-                         "The direction of an index path must be 1 (ascending) or -1 (descending)");
+                         "The direction of an index path must be 1 (ascending) or -1 (descending); "
+                         "\"text\" makes an index of words");
     path *path = &definition->paths[definition->path_count];
     tansu_status status = parse_path(path, key->key, key->key_size, error);
     if (status != TANSU_OK)
@@ -84,12 +117,7 @@ static tansu_status read_key(index_definition *definition, const doc_iter *key,
     size_t base;
     if (definition->wildcard && wildcard_text(key->key, key->key_size, &base))
         return read_wildcard(definition, path, base, error);
-    for (uint32_t i = 0; i + 1 < definition->path_count; i++) {
-        if (paths_equal(&definition->paths[i], path))
-            return error_set(error, TANSU_E_INVALID_INDEX, path->text,
-                             "The index names this path twice");
-    }
-    return check_path(path, error);
+    return check_repeated(definition, path, error);
 }
 
 /* read_keys -- adds all paths. */
@@ -248,10 +276,159 @@ static tansu_status check_expiry(const index_definition *definition, tansu_error
     return TANSU_OK;
 }
 
+/* ---- Indexes of words ---- */
+
+/* has_text -- whether the keys are those of an index of words. */
+static bool has_text(const uint8_t *keys, size_t size) {
+    doc_iter iter;
+    bool found = false;
+    if (keys == NULL || doc_check(keys, size, DOC_CHECK_BSON, NULL) != TANSU_OK ||
+        !doc_iter_init(&iter, keys, size))
+        return false;
+    while (!found && doc_iter_next(&iter))
+        found = iter.value.type == DOC_STRING;
+    return found;
+}
+
+/* read_weights -- the weights of the paths: {"title": 3}. */
+static tansu_status read_weights(index_definition *definition, const doc_value *value,
+                                 tansu_error *error) {
+    doc_iter iter;
+    if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value))
+        return error_set(error, TANSU_E_INVALID_INDEX, "weights",
+                         "The option \"weights\" must be a document such as {\"title\": 3}");
+    while (doc_iter_next(&iter)) {
+        int64_t weight;
+        path path = {.text = NULL};
+        uint32_t i = 0;
+        tansu_status status = parse_path(&path, iter.key, iter.key_size, error);
+        if (status != TANSU_OK)
+            return status;
+        while (i < definition->path_count && !paths_equal(&definition->paths[i], &path))
+            i++;
+        path_free(&path);
+        if (i == definition->path_count)
+            return error_set(error, TANSU_E_INVALID_INDEX, iter.key,
+                             "The option \"weights\" names a path that the index does not have");
+        if (!number_whole(&iter.value, FRACTION_CUT, &weight) || weight < 1 ||
+            weight > TEXT_MAX_WEIGHT)
+            return error_set(error, TANSU_E_INVALID_INDEX, iter.key,
+                             "A weight must be a whole number from 1 to %d", TEXT_MAX_WEIGHT);
+        definition->text->weights[i] = (uint32_t)weight;
+    }
+    return TANSU_OK;
+}
+
+/* read_language -- the language of the index, which need not be known: only where words are made
+ * terms it must. */
+static tansu_status read_language(text_index *text, const doc_value *value, tansu_error *error) {
+    size_t size = 0;
+    const char *name = value->type == DOC_STRING ? doc_string(value, &size) : "";
+    if (size == 0 || size > TEXT_MAX_LANGUAGE || strlen(name) != size)
+        return error_set(error, TANSU_E_INVALID_INDEX, "language",
+                         "The option \"language\" must be the code of a language, such as \"en\", "
+                         "or \"none\"");
+    memcpy(text->language, name, size + 1);
+    return TANSU_OK;
+}
+
+/* read_language_field -- the path of the language that a document names. */
+static tansu_status read_language_field(text_index *text, const doc_value *value,
+                                        tansu_error *error) {
+    size_t size = 0;
+    const char *name = value->type == DOC_STRING ? doc_string(value, &size) : "";
+    if (size == 0 || path_has_wildcard(name, size))
+        return error_set(error, TANSU_E_INVALID_INDEX, "languageField",
+                         "The option \"languageField\" must be the path of a field that names the "
+                         "language of a document");
+    tansu_status status = parse_path(&text->language_field, name, size, error);
+    return status == TANSU_OK ? check_path(&text->language_field, error) : status;
+}
+
+/* read_text_option -- parses an option of an index of words. */
+static tansu_status read_text_option(index_definition *definition, const doc_iter *option,
+                                     tansu_error *error) {
+    text_index *text = definition->text;
+    bool positions = true;
+    if (strcmp(option->key, "partialFilter") == 0)
+        return read_filter(definition, &option->value, error);
+    if (strcmp(option->key, "weights") == 0)
+        return read_weights(definition, &option->value, error);
+    if (strcmp(option->key, "language") == 0)
+        return read_language(text, &option->value, error);
+    if (strcmp(option->key, "languageField") == 0)
+        return read_language_field(text, &option->value, error);
+    if (strcmp(option->key, "positions") != 0)
+        return error_set(error, TANSU_E_INVALID_INDEX, option->key,
+                         "An index of words has no such option; use \"weights\", \"language\", "
+                         "\"languageField\", \"positions\" or \"partialFilter\"");
+    if (!doc_as_bool(&option->value, &positions))
+        return error_set(error, TANSU_E_INVALID_INDEX, option->key,
+                         "The option \"positions\" must be true or false");
+    text->leaves_positions = !positions;
+    return TANSU_OK;
+}
+
+/* check_text -- refuses other paths beside "**", which has them all. */
+static tansu_status check_text(const index_definition *definition, tansu_error *error) {
+    if (definition->text && definition->text->everything && definition->path_count > 1)
+        return error_set(
+            error, TANSU_E_INVALID_INDEX, "**",
+            "An index of all words has no other path; name the paths without \"**\" to "
+            "give them weights");
+    return TANSU_OK;
+}
+
+/* write_text_options -- appends those that an index of words has. */
+static void write_text_options(const index_definition *definition, writer *w) {
+    const text_index *text = definition->text;
+    bool weighted = false;
+    for (uint32_t i = 0; i < definition->path_count; i++)
+        weighted = weighted || text->weights[i] != 1;
+    if (weighted) {
+        size_t weights = writer_open(w, "weights", DOC_DOCUMENT);
+        for (uint32_t i = 0; i < definition->path_count; i++)
+            if (text->weights[i] != 1)
+                writer_int32(w, definition->paths[i].text, (int32_t)text->weights[i]);
+        writer_end(w, weights);
+    }
+    if (strcmp(text->language, "none") != 0)
+        writer_string(w, "language", text->language);
+    if (text->language_field.count != 0)
+        writer_string(w, "languageField", text->language_field.text);
+    if (text->leaves_positions)
+        writer_bool(w, "positions", false);
+}
+
+/* text_equal -- whether two indexes have the same words, or none. */
+static bool text_equal(const text_index *a, const text_index *b) {
+    if (!a || !b)
+        return a == b;
+    return a->everything == b->everything && a->leaves_positions == b->leaves_positions &&
+           memcmp(a->weights, b->weights, sizeof a->weights) == 0 &&
+           strcmp(a->language, b->language) == 0 &&
+           paths_equal(&a->language_field, &b->language_field);
+}
+
+/* new_text -- makes the definition that of an index of words. */
+static tansu_status new_text(index_definition *definition, tansu_error *error) {
+    text_index *text = definition->text = calloc(1, sizeof *text);
+    if (!text)
+        return error_memory(error);
+    for (uint32_t i = 0; i < TANSU_MAX_INDEX_PATHS; i++)
+        text->weights[i] = 1;
+    strcpy(text->language, "none");
+    return TANSU_OK;
+}
+
+/* ---- Options ---- */
+
 /* read_option -- parses one option. */
 static tansu_status read_option(index_definition *definition, const doc_iter *option,
                                 tansu_error *error) {
     bool *flag = NULL;
+    if (definition->text)
+        return read_text_option(definition, option, error);
     if (strcmp(option->key, "partialFilter") == 0)
         return read_filter(definition, &option->value, error);
     if (strcmp(option->key, "maxEntries") == 0)
@@ -313,9 +490,9 @@ static tansu_status read_options(index_definition *definition, const uint8_t *op
 static tansu_status make_name(index_definition *definition, tansu_error *error) {
     size_t used = 0;
     for (uint32_t i = 0; i < definition->path_count; i++) {
+        const char *kind = definition->text ? "text" : definition->descending[i] ? "-1" : "1";
         int written = snprintf(definition->name + used, sizeof definition->name - used, "%s%s_%s",
-                               i > 0 ? "_" : "", definition->paths[i].text,
-                               definition->descending[i] ? "-1" : "1");
+                               i > 0 ? "_" : "", definition->paths[i].text, kind);
         if (written < 0 || (size_t)written >= sizeof definition->name - used)
             return error_set(
                 error, TANSU_E_INVALID_NAME, definition->paths[i].text,
@@ -363,8 +540,8 @@ static tansu_status check_asterisks(const index_definition *definition, tansu_er
     for (uint32_t i = 0; i < definition->path_count; i++) {
         const char *text = definition->paths[i].text;
         size_t size = strlen(text), base;
-        if (wildcard_text(text, size, &base))
-            size = base;
+        if (definition->text ? definition->text->everything : wildcard_text(text, size, &base))
+            size = definition->text ? 0 : base;
         if (path_has_wildcard(text, size))
             return error_set(error, TANSU_E_INVALID_INDEX, text,
                              "Path of the index has a part of asterisks only; write a key of that "
@@ -380,16 +557,21 @@ tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_
     if (definition == NULL)
         return error_memory(error);
     definition->max_entries = TANSU_DEFAULT_INDEX_ENTRIES;
-    /* The options first: one says what the keys mean. */
-    tansu_status status = read_options(definition, options, options_size, error);
-    if (status == TANSU_OK) {
+    /* The options first: one says what the keys mean. Those of words are about the keys. */
+    bool text = has_text(keys, keys_size);
+    tansu_status status = text ? new_text(definition, error) : TANSU_OK;
+    if (status == TANSU_OK && text)
+        status = read_keys(definition, keys, keys_size, error);
+    if (status == TANSU_OK)
+        status = read_options(definition, options, options_size, error);
+    if (status == TANSU_OK && !text) {
         definition->wildcard = definition->wildcard || has_wildcard(keys, keys_size);
         status = read_keys(definition, keys, keys_size, error);
     }
     if (status == TANSU_OK)
         status = check_asterisks(definition, error);
     if (status == TANSU_OK)
-        status = check_wildcard(definition, error);
+        status = text ? check_text(definition, error) : check_wildcard(definition, error);
     if (status == TANSU_OK)
         status = check_expiry(definition, error);
     if (status == TANSU_OK)
@@ -412,6 +594,9 @@ void index_definition_free(index_definition *definition) {
         definition->hooks->filter_free(definition->filter);
     free(definition->filter_bson);
     wildcard_scope_free(&definition->scope);
+    if (definition->text)
+        path_free(&definition->text->language_field);
+    free(definition->text);
     free(definition);
 }
 
@@ -437,7 +622,7 @@ bool index_definition_equal(const index_definition *a, const index_definition *b
         a->fold != b->fold || a->max_entries != b->max_entries ||
         a->filter_size != b->filter_size || a->wildcard != b->wildcard ||
         a->expires != b->expires || a->expire_after != b->expire_after ||
-        !wildcard_scope_equal(&a->scope, &b->scope) ||
+        !wildcard_scope_equal(&a->scope, &b->scope) || !text_equal(a->text, b->text) ||
         (a->filter_size != 0 && memcmp(a->filter_bson, b->filter_bson, a->filter_size) != 0))
         return false;
     for (uint32_t i = 0; i < a->path_count; i++) {
@@ -450,7 +635,10 @@ bool index_definition_equal(const index_definition *a, const index_definition *b
 void index_definition_keys(const index_definition *definition, writer *w) {
     size_t document = writer_begin(w);
     for (uint32_t i = 0; i < definition->path_count; i++)
-        writer_int32(w, definition->paths[i].text, definition->descending[i] ? -1 : 1);
+        if (definition->text)
+            writer_string(w, definition->paths[i].text, "text");
+        else
+            writer_int32(w, definition->paths[i].text, definition->descending[i] ? -1 : 1);
     writer_end(w, document);
 }
 
@@ -495,6 +683,8 @@ void index_definition_options(const index_definition *definition, writer *w) {
     if (definition->wildcard)
         writer_bool(w, "wildcard", true);
     index_definition_scope(definition, w);
+    if (definition->text)
+        write_text_options(definition, w);
     writer_end(w, document);
 }
 

@@ -96,6 +96,11 @@ bool wildcard_text(const char *text, size_t size, size_t *base);
 
 /* ---- Definitions ---- */
 
+/* Bytes of the name of a language. */
+#define TEXT_MAX_LANGUAGE 31
+/* The weight of a path in an index of words. */
+#define TEXT_MAX_WEIGHT 1000
+
 /* What lower parts need of the query parts, which they may not call: whoever opens a database passes
  * this table (query/query_hooks.h). */
 typedef struct query_hooks {
@@ -116,6 +121,15 @@ typedef struct query_hooks {
     void (*validator_free)(void *validator);
 } query_hooks;
 
+/* What an index of words has beyond its paths (index/text). */
+typedef struct text_index {
+    bool everything;       /* the path is "**": all strings of a document, as one field */
+    bool leaves_positions; /* documents are read to find phrases */
+    uint32_t weights[TANSU_MAX_INDEX_PATHS];
+    char language[TEXT_MAX_LANGUAGE + 1];
+    path language_field; /* of the document's own language; no parts: none */
+} text_index;
+
 /* Immutable once made; shared by reference count between snapshots of the catalog. */
 typedef struct index_definition {
     uint32_t id; /* unique in the database, never used again once it is committed */
@@ -129,6 +143,7 @@ typedef struct index_definition {
     uint32_t max_entries;  /* of one document */
     bool expires;          /* expireAfterSeconds: documents are removed (rules/expiry.h) */
     uint32_t expire_after; /* so many seconds after the date that they have at the path */
+    text_index *text;      /* NULL: the entries are of values, not of words */
     const query_hooks *hooks;
     void *filter; /* compiled */
     uint32_t path_count;
