@@ -1,0 +1,125 @@
+/*
+ * query/text/text_query.h -- what a $text condition looks for.
+ *
+ * It is parsed when the query is (text_query_parse()), without an index; and prepared for an index
+ * of words (text_query_bind()), whose language makes the words terms.
+ *
+ * A prepared search is a tree. A document matches a leaf where that is in one of its fields; ALL
+ * where it matches every child, ANY where one; a node has `without`, none of which a match may
+ * match. Nodes that only count (`optional`) make no match, but what they find adds to the score.
+ *
+ * The score is BM25F (Robertson, Zaragoza and Taylor 2004: one count and one length over the weighted
+ * fields), the sum over the leaves that a document matches and that are not below a `without`, of
+ *
+ *     boost * idf * c * (k1 + 1) / (c + k1 * (1 - b + b * length / mean length))
+ *
+ * c: how often the leaf is in the document, times the weight of the field, over the leaf's fields.
+ * length: text_document_length(). idf of a term that n of N documents have (in any field):
+ * ln(1 + (N - n + 0.5) / (n + 0.5)). A prefix and what is fuzzy count as one term, which the
+ * documents of all their terms have; a phrase and words near one another have the sum of their
+ * terms' idf, each term as often as it is there.
+ */
+#ifndef TANSU_QUERY_TEXT_TEXT_QUERY_H
+#define TANSU_QUERY_TEXT_TEXT_QUERY_H
+
+#include "index/text/text_document.h"
+#include "util/arena.h"
+
+/* A $text condition without an index. */
+typedef struct text_condition text_condition;
+
+enum text_kind {
+    TEXT_TERM,
+    TEXT_PREFIX, /* terms that begin with a string */
+    TEXT_FUZZY,  /* terms within an edit distance (Damerau's, of adjacent transpositions) */
+    TEXT_PHRASE, /* terms at their distances from one another */
+    TEXT_NEAR,   /* terms at most `within` positions apart */
+    TEXT_ALL,
+    TEXT_ANY,
+    TEXT_NOTHING /* what no document has, such as a search for signs only */
+};
+
+/* A term of a leaf. */
+typedef struct text_word {
+    const uint8_t *bytes;
+    uint32_t size;
+    uint32_t position; /* PHRASE: its distance from the first term */
+} text_word;
+
+typedef struct text_node {
+    enum text_kind kind;
+    double boost;
+    /* Leaves. */
+    uint32_t fields; /* bit i: field i of the index */
+    uint32_t number; /* of the leaf, from 0, in the order of the tree */
+    text_word *words;
+    uint32_t word_count; /* one, but of PHRASE and NEAR */
+    uint32_t distance;   /* FUZZY: 1 or 2 */
+    uint32_t same;       /* FUZZY: so many characters at the beginning are as they are */
+    uint32_t within;     /* NEAR */
+    bool ordered;        /* NEAR: in their order */
+    bool exact;          /* $caseSensitive or $diacriticSensitive: documents are to be read */
+    const char *text;    /* as it was written, for explain and exact comparison */
+    /* ALL and ANY. */
+    struct text_node **children, **without, **optional;
+    uint32_t child_count, without_count, optional_count;
+} text_node;
+
+/* A search, prepared for one index. */
+typedef struct text_query {
+    const index_definition *definition;
+    text_node *root;
+    uint32_t leaves;
+    double k1, b;
+    bool case_sensitive, diacritic_sensitive;
+} text_query;
+
+/* text_query_parse -- the operand of $text, which is kept by reference. Errors: INVALID_QUERY,
+ * TOO_LARGE, MEMORY. */
+tansu_status text_query_parse(const uint8_t *operand, size_t size, arena *memory,
+                              text_condition **result, tansu_error *error);
+
+/* text_query_bind -- prepares a search. `d` has the analyzers. Errors: INVALID_QUERY (a path that the
+ * index has not; a language that is unknown), UNSUPPORTED, MEMORY. */
+tansu_status text_query_bind(const text_condition *condition, const index_definition *definition,
+                             text_document *d, arena *memory, text_query **result,
+                             tansu_error *error);
+
+/* text_query_needs_document -- whether the index alone cannot say which documents match: case or
+ * accents count, positions are missing, or a path of an index of everything is named. */
+bool text_query_needs_document(const text_query *q);
+
+/* ---- One document, without the postings of the index ---- */
+
+/* What a document has of a search. */
+typedef struct text_found {
+    bool matches;
+    uint64_t *counts; /* of each leaf: the weighted count */
+    uint32_t capacity;
+} text_found;
+
+/* text_query_test -- of a document that text_document_read() has read. False when memory is
+ * exhausted. */
+bool text_query_test(const text_query *q, const text_document *d, text_found *found);
+void text_found_free(text_found *found);
+
+/* ---- Positions: shared by documents and postings ---- */
+
+/* text_phrase_count -- how many positions begin a phrase: `positions[i]` are those of words[i],
+ * ascending. text_near_count -- how many positions of the first word have each of the others at most
+ * `within` away; `ordered`: each after the one before, the last at most `within` after the first. */
+uint32_t text_phrase_count(const text_node *leaf, const uint32_t *const *positions,
+                           const uint32_t *counts);
+uint32_t text_near_count(const text_node *leaf, const uint32_t *const *positions,
+                         const uint32_t *counts);
+
+/* text_near_edits -- whether a term is within the edit distance of a fuzzy leaf. */
+bool text_near_edits(const text_node *leaf, const uint8_t *term, size_t size);
+
+/* text_score -- what a leaf that is in a document adds. */
+double text_score(const text_query *q, double idf, double boost, double count, double length,
+                  double mean);
+/* text_idf -- of a term that so many of all documents have. */
+double text_idf(uint64_t having, uint64_t documents);
+
+#endif
