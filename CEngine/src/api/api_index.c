@@ -197,6 +197,7 @@ static void append_index(writer *w, uint32_t number, const collection_index *ind
         writer_int32(w, "maxEntries", (int32_t)definition->max_entries);
     index_definition_expiry(definition, w);
     index_definition_scope(definition, w);
+    index_definition_text(definition, w);
     writer_bool(w, "multikey", index->multikey);
     writer_int64(w, "entries", (int64_t)index->entries.count);
     writer_end(w, one);

@@ -379,10 +379,11 @@ static tansu_status check_text(const index_definition *definition, tansu_error *
     return TANSU_OK;
 }
 
-/* write_text_options -- appends those that an index of words has. */
-static void write_text_options(const index_definition *definition, writer *w) {
+void index_definition_text(const index_definition *definition, writer *w) {
     const text_index *text = definition->text;
     bool weighted = false;
+    if (!text)
+        return;
     for (uint32_t i = 0; i < definition->path_count; i++)
         weighted = weighted || text->weights[i] != 1;
     if (weighted) {
@@ -683,8 +684,7 @@ void index_definition_options(const index_definition *definition, writer *w) {
     if (definition->wildcard)
         writer_bool(w, "wildcard", true);
     index_definition_scope(definition, w);
-    if (definition->text)
-        write_text_options(definition, w);
+    index_definition_text(definition, w);
     writer_end(w, document);
 }
 

@@ -192,6 +192,9 @@ void index_definition_scope(const index_definition *definition, writer *w);
 /* index_definition_expiry -- appends the element "expireAfterSeconds" of an index that has it. */
 void index_definition_expiry(const index_definition *definition, writer *w);
 
+/* index_definition_text -- appends the options of an index of words. */
+void index_definition_text(const index_definition *definition, writer *w);
+
 /* index_definition_elements -- appends the elements "name", "keys" and "options". */
 void index_definition_elements(const index_definition *definition, writer *w);
 
@@ -214,6 +217,7 @@ typedef struct index_entries {
     struct index_entry *keys;
     uint32_t key_count;
     uint32_t key_capacity;
+    struct text_scratch *text; /* of an index of words (index/text/text_entries.c) */
 } index_entries;
 
 void index_entries_free(index_entries *entries);
@@ -227,7 +231,8 @@ void index_entries_free(index_entries *entries);
  * unique index, for each value of path_walk_positions() if there are any: documents in an array
  * that lack a position as a key would share null otherwise. A sparse index has no entry of a
  * document whose paths all yield nothing or DOC_MISSING only, a partial one none of a document
- * that does not match. A wildcard index has those of "Wildcard indexes" above. Errors: TOO_LARGE
+ * that does not match. A wildcard index has those of "Wildcard indexes" above, one of words those of
+ * index/text/text_entries.h. Errors: TOO_LARGE
  * (more than the index's maxEntries, or 64 MiB of them; context names the index), MEMORY.
  */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,

@@ -5,6 +5,7 @@
 
 #include "bson/case_fold.h"
 #include "bson/value.h"
+#include "index/text/text_entries.h"
 #include "index/type_tag.h"
 #include "util/array.h"
 #include "util/buffer.h"
@@ -26,6 +27,7 @@ void index_entries_free(index_entries *entries) {
     tansu_buffer_free(&entries->path);
     free(entries->list);
     free(entries->keys);
+    text_scratch_free(entries->text);
     *entries = (index_entries){.list = NULL};
 }
 
@@ -401,6 +403,8 @@ tansu_status index_entries_make(index_entries *entries, const index_definition *
     if (definition->filter != NULL &&
         !definition->hooks->filter_matches(definition->filter, doc, size))
         return TANSU_OK;
+    if (definition->text)
+        return text_entries_make(entries, definition, doc, size, rid, error);
     if (definition->wildcard)
         return make_wildcard(entries, definition, doc, size, rid, error);
     if (make_plain(entries, definition, doc, size, rid, &failed))

@@ -3,6 +3,7 @@
  */
 #include "index/index_batch.h"
 
+#include "index/text/text_entries.h"
 #include "util/array.h"
 #include "util/bytes.h"
 #include "util/error.h"
@@ -25,12 +26,33 @@ size_t index_batch_memory(const index_batch *batch) {
     return batch->bytes.size + batch->count * sizeof *batch->items;
 }
 
-tansu_status index_batch_apply(index_batch *batch, tree_writer *writer, tree *t,
-                               tansu_error *error) {
+/* A way through a sorted batch. */
+typedef struct batch_walk {
+    const index_batch *batch;
+    size_t next;
+} batch_walk;
+
+/* walk_next -- for text_apply(). */
+static bool walk_next(void *context, const uint8_t **entry, uint32_t *size, bool *removes) {
+    batch_walk *walk = context;
+    if (walk->next == walk->batch->count)
+        return false;
+    const batch_item *item = &walk->batch->items[walk->next++];
+    *entry = walk->batch->bytes.data + item->offset;
+    *size = item->size;
+    *removes = item->removes;
+    return true;
+}
+
+tansu_status index_batch_apply(index_batch *batch, const index_definition *definition,
+                               tree_writer *writer, tree *t, tansu_error *error) {
     if (!batch_sort(batch->bytes.data, batch->items, batch->count))
         return error_memory(error);
-    tansu_status status = TANSU_OK;
-    for (size_t i = 0; status == TANSU_OK && i < batch->count; i++) {
+    batch_walk walk = {.batch = batch};
+    bool text = definition && definition->text;
+    tansu_status status =
+        text ? text_apply(definition, walk_next, &walk, writer, t, error) : TANSU_OK;
+    for (size_t i = 0; !text && status == TANSU_OK && i < batch->count; i++) {
         const batch_item *item = &batch->items[i];
         const uint8_t *entry = batch->bytes.data + item->offset;
         status = item->removes ? tree_remove(writer, t, entry, item->size, NULL, error)

@@ -5,6 +5,7 @@
 #ifndef TANSU_INDEX_INDEX_BATCH_H
 #define TANSU_INDEX_INDEX_BATCH_H
 
+#include "index/definition.h"
 #include "index/tree/tree.h"
 #include "util/buffer.h"
 
@@ -29,10 +30,10 @@ bool index_batch_add(index_batch *batch, const uint8_t *entry, uint32_t size, bo
 /* index_batch_memory -- bytes that the entries take. */
 size_t index_batch_memory(const index_batch *batch);
 
-/* index_batch_apply -- changes the tree, and empties the batch unless that fails, which leaves part
- * of it done. Errors: those of tree_insert(). */
-tansu_status index_batch_apply(index_batch *batch, tree_writer *writer, tree *t,
-                               tansu_error *error);
+/* index_batch_apply -- changes the tree of an index (NULL: that of `_id`), and empties the batch unless
+ * that fails, which leaves part of it done. Errors: those of tree_insert(). */
+tansu_status index_batch_apply(index_batch *batch, const index_definition *definition,
+                               tree_writer *writer, tree *t, tansu_error *error);
 
 /* index_batch_free -- frees the memory, and leaves it empty. */
 void index_batch_free(index_batch *batch);

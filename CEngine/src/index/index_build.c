@@ -7,6 +7,7 @@
  */
 #include "index/index_build.h"
 
+#include "index/text/text_entries.h"
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -280,6 +281,15 @@ static tansu_status run_insert(build_run *run, tansu_error *error) {
     return status;
 }
 
+/* run_change -- the next entry for text_apply(). */
+static bool run_change(void *context, const uint8_t **entry, uint32_t *size, bool *removes) {
+    size_t key_size;
+    bool more = run_next(context, entry, &key_size);
+    *size = more ? (uint32_t)key_size : 0;
+    *removes = false;
+    return more;
+}
+
 /* run_flush -- sorts the run, brings it into the tree and empties it. */
 static tansu_status run_flush(build_run *run, tansu_error *error) {
     if (run->count == 0)
@@ -290,7 +300,10 @@ static tansu_status run_flush(build_run *run, tansu_error *error) {
     sort_items(run, run->items, run->count, 0, 0);
     free(run->spare);
     tansu_status status = TANSU_OK;
-    if (run->stopped == TANSU_OK && run->started) {
+    if (run->stopped == TANSU_OK && run->definition->text) {
+        run->next = 0;
+        status = text_apply(run->definition, run_change, run, run->writer, &run->tree, error);
+    } else if (run->stopped == TANSU_OK && run->started) {
         status = run_insert(run, error);
     } else if (run->stopped == TANSU_OK) {
         run->next = 0;

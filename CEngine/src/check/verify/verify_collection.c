@@ -10,6 +10,7 @@
 
 #include "bson/document.h"
 #include "bson/value.h"
+#include "index/text/text_check.h"
 #include "index/type_tag.h"
 #include "store/database_internal.h"
 #include "store/index_backlog/index_backlog.h"
@@ -43,6 +44,7 @@ typedef struct checked_index {
     bool arrays_reported; /* an array was found that the index does not know of */
     index_entries made;   /* of one document */
     tansu_buffer before;  /* the previous entry, in a unique tree */
+    text_check words;     /* of an index of words */
 } checked_index;
 
 typedef struct collection_check {
@@ -107,6 +109,16 @@ static void note_entry(collection_check *k, const checked_index *index, uint64_t
                               .index = index_name(index)};
     problem_list_add(&k->c->problems, &where, "Index \"%s\": the document with record id %llu %s",
                      index_name(index), (unsigned long long)rid, what);
+}
+
+/* note_words -- a problem of an index of words. */
+static void note_words(collection_check *k, const checked_index *index, const char *what) {
+    problem_location where = {.file = BLOCK_STORE_FILE,
+                              .offset = -1,
+                              .size = -1,
+                              .collection = k->state->name,
+                              .index = index_name(index)};
+    problem_list_add(&k->c->problems, &where, "Index \"%s\": %s", index_name(index), what);
 }
 
 /* make_entries -- makes the entries of a document in one index, in index->made. */
@@ -201,6 +213,14 @@ static tansu_status each_document(collection_check *k, bool report, document_vis
     return TANSU_OK;
 }
 
+/* add_expected, add_found -- entries of an index of words, as its documents have them. */
+static void add_expected(void *index, const uint8_t *entry, size_t size) {
+    tally_add(&((checked_index *)index)->expected, entry, size);
+}
+static void add_found(void *index, const uint8_t *entry, size_t size) {
+    tally_add(&((checked_index *)index)->found, entry, size);
+}
+
 /* count_document -- sums up the entries that a document makes. */
 static tansu_status count_document(collection_check *k, uint64_t rid, log_location location,
                                    const uint8_t *doc, uint32_t size, tansu_error *error) {
@@ -222,7 +242,10 @@ static tansu_status count_document(collection_check *k, uint64_t rid, log_locati
         for (uint32_t e = 0; e < entry_count(index); e++) {
             size_t entry_size;
             const uint8_t *entry = entry_bytes(k, index, e, &entry_size);
-            tally_add(&index->expected, entry, entry_size);
+            if (index->definition == NULL || index->definition->text == NULL)
+                tally_add(&index->expected, entry, entry_size);
+            else if (!text_check_document(&index->words, entry, entry_size, add_expected, index))
+                return error_memory(error);
         }
     }
     return TANSU_OK;
@@ -235,8 +258,14 @@ static tansu_status count_entry(void *context, const uint8_t *key, size_t size,
                                 tansu_error *error) {
     collection_check *k = context;
     checked_index *index = k->at;
-    tally_add(&index->found, key, size);
     k->c->entries++;
+    if (index->definition != NULL && index->definition->text != NULL) {
+        const char *fault = text_check_entry(&index->words, key, size, add_found, index);
+        if (fault != NULL)
+            note_words(k, index, fault);
+        return worked(k, ENTRY_WORK, error);
+    }
+    tally_add(&index->found, key, size);
     uint64_t rid = size < RID_SUFFIX_SIZE ? UINT64_MAX : suffix_rid(key + size - RID_SUFFIX_SIZE);
     if (rid >= k->state->next_rid)
         note_entry(k, index, rid, "was never saved and has an entry");
@@ -333,6 +362,10 @@ static tansu_status match_entry(void *context, const uint8_t *key, size_t size,
 /* compare_entries -- compares an index with the documents, entry by entry. */
 static tansu_status compare_entries(collection_check *k, checked_index *index, tansu_error *error) {
     uint64_t before = k->c->problems.count;
+    if (index->definition != NULL && index->definition->text != NULL) {
+        note_words(k, index, "its words are not those of the documents");
+        return TANSU_OK;
+    }
     tree_visitor visitor = {.entry = match_entry, .context = k};
     k->at = index;
     tansu_status status = each_document(k, false, find_document_entries, error);
@@ -366,6 +399,9 @@ static tansu_status check_indexes(collection_check *k, tansu_error *error) {
     for (uint32_t i = 0; status == TANSU_OK && i < k->index_count; i++) {
         checked_index *index = &k->indexes[i];
         status = count_entries(k, index, error);
+        if (status == TANSU_OK && index->sound && index->definition != NULL &&
+            index->definition->text != NULL && !text_check_totals(&index->words))
+            note_words(k, index, "its totals are not those of its documents");
         if (status == TANSU_OK && index->sound && !k->incomplete &&
             !tally_equal(&index->expected, &index->found))
             status = compare_entries(k, index, error);
@@ -421,6 +457,8 @@ tansu_status verify_collection(verification *c, const collection_state *state, t
                                            .entries = &index->entries,
                                            .unique = index->definition->unique,
                                            .multikey = index->multikey};
+        if (index->definition->text != NULL)
+            text_check_begin(&k.indexes[i + 1].words, index->definition);
     }
     tansu_status status = each_document(&k, true, count_document, error);
     c->documents += k.count;
@@ -435,6 +473,7 @@ tansu_status verify_collection(verification *c, const collection_state *state, t
         status = verify_progress(c, k.pending, error);
     for (uint32_t i = 0; i < k.index_count; i++) {
         index_entries_free(&k.indexes[i].made);
+        text_check_end(&k.indexes[i].words);
         tansu_buffer_free(&k.indexes[i].before);
     }
     free(k.indexes);

@@ -20,7 +20,7 @@ typedef struct text_reader {
     tree_store *store;
     const tree *entries;
     const index_definition *definition;
-    uint32_t fields;
+    text_form form;
     uint64_t documents; /* that have a term */
     uint64_t length;    /* of all of them together (text_document_length()) */
 } text_reader;
@@ -39,9 +39,9 @@ typedef struct postings {
     tansu_buffer prefix; /* of the term's entries */
     tansu_buffer entry;  /* of the current chunk */
     text_chunk chunk;
-    bool decoded;   /* the chunk's documents and counts are */
-    uint32_t at;    /* in the chunk */
-    uint64_t rid;   /* the current document's; TEXT_NO_RID: the end */
+    bool decoded;          /* the chunk's documents and counts are */
+    uint32_t at;           /* in the chunk */
+    uint64_t rid;          /* the current document's; TEXT_NO_RID: the end */
     uint32_t positions_of; /* up to which document of the chunk positions were passed */
 } postings;
 
@@ -73,8 +73,9 @@ uint64_t postings_weighted(const postings *p, uint32_t fields);
 
 /* postings_positions -- where the current document has the term in a field, ascending;
  * postings_count() of them, into `positions`. The index has positions. Fields of a document are
- * asked for in any order, documents in theirs. False when memory is exhausted. */
-bool postings_positions(postings *p, uint32_t field, uint32_t *positions);
+ * asked for in any order, documents in theirs. Errors: CORRUPT. */
+tansu_status postings_positions(postings *p, uint32_t field, uint32_t *positions,
+                                tansu_error *error);
 
 /* text_term_documents -- how many documents have a term. Errors: MEMORY, IO, CORRUPT. */
 tansu_status text_term_documents(const text_reader *reader, const uint8_t *term, size_t size,

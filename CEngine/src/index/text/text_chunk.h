@@ -9,15 +9,16 @@
  * that says how many bytes each takes (1, 2 or 4), and the lengths, little-endian, 0 for what is no
  * document; what would follow the last document is left out.
  *
- * A chunk has up to TEXT_CHUNK_MOST documents. It begins with their number, one byte. Up to
- * TEXT_CHUNK_FEW of them follow one by one, the first with the distance of its record id from the
- * last one's:
+ * A chunk has up to TEXT_CHUNK_MOST documents. It begins with their number less one, one byte, and
+ * the distance of the first record id from the last, a varint. Up to TEXT_CHUNK_FEW documents follow
+ * one by one:
  *
- *     distance from the record id before it (varint) | length (varint) | size (varint) | posting
+ *     distance from the record id before (varint; not of the first) | length (varint) |
+ *     size (varint) | posting
  *
- * More of them are
+ * If there are more, or their lengths are not known, the top bit of the first byte is set, and
+ * there follow
  *
- *     span (varint): the distance of the first record id from the last
  *     parameters (2 bytes): of the Rice codes of distances and positions
  *     impacts: their number (a byte), then pairs of weighted count and length (varints)
  *     size of the bits of documents (varint), and how many bits of the last byte they and those of
@@ -81,6 +82,7 @@ typedef struct text_chunk {
     const uint8_t *bytes; /* of the caller, with eight more that may be read */
     size_t size;
     uint32_t count;
+    bool many; /* of the second kind */
     uint64_t first, last;
     uint32_t impact_count;
     text_impact impacts[TEXT_MAX_IMPACTS];
@@ -91,10 +93,18 @@ typedef struct text_chunk {
     uint8_t distance_bits, position_bits;
     size_t documents_at, documents_end; /* bits */
     size_t positions_at, positions_end;
-    uint32_t postings_at[TEXT_CHUNK_FEW]; /* where the positions of each of few begin */
-    size_t next_at;                       /* the positions of document number `next` begin here */
+    size_t few_at;                        /* where the first of few begins */
+    uint32_t postings_at[TEXT_CHUNK_FEW]; /* and the posting of each */
+    uint32_t posting_sizes[TEXT_CHUNK_FEW];
+    uint32_t lengths[TEXT_CHUNK_FEW];
+    size_t next_at; /* the positions of document number `next` begin here */
     uint32_t next;
 } text_chunk;
+
+/* text_chunk_count -- of a chunk that is not opened, by its first byte. */
+static inline uint32_t text_chunk_count(const uint8_t *bytes) {
+    return (*bytes & 0x7Fu) + 1;
+}
 
 /* text_chunk_open -- reads the beginning of a chunk; false when it is none. text_chunk_decode --
  * reads documents and counts; the counts are chunk->counts. */
@@ -116,11 +126,11 @@ bool text_chunk_postings(text_chunk *chunk, text_posting *postings, tansu_buffer
 bool text_chunk_write(tansu_buffer *out, const text_form *form, const text_posting *postings,
                       uint32_t count, const text_impact *impacts, uint32_t impact_count);
 
-/* text_chunk_append -- adds a document behind the last one to a chunk that begins at `start` of
- * `out` and has been opened; *added false where it has to be written anew. False when memory is
- * exhausted. */
-bool text_chunk_append(tansu_buffer *out, size_t start, const text_chunk *chunk,
-                       const text_posting *posting, bool *added);
+/* text_chunk_append -- appends an opened chunk with one more document, behind its last one, to `out`;
+ * *added false where all are to be written anew, since they are more than TEXT_CHUNK_FEW now or the
+ * parameters are those of half as many. False when memory is exhausted. */
+bool text_chunk_append(tansu_buffer *out, const text_chunk *chunk, const text_posting *posting,
+                       bool *added);
 
 /* text_weighted -- the weighted count that a posting says; false when it is not valid. */
 bool text_weighted(const text_form *form, const text_posting *posting, uint64_t *weighted);

@@ -343,10 +343,10 @@ static tansu_status apply(application *a, const backlog_changes *changes, tansu_
         prefetch(a, changes, i);
         status = add_change(a, &changes->items[i], error);
         if (status == TANSU_OK && index_batch_memory(&a->batch) >= BATCH_BYTES)
-            status = index_batch_apply(&a->batch, a->writer, a->entries, error);
+            status = index_batch_apply(&a->batch, a->definition, a->writer, a->entries, error);
     }
     if (status == TANSU_OK)
-        status = index_batch_apply(&a->batch, a->writer, a->entries, error);
+        status = index_batch_apply(&a->batch, a->definition, a->writer, a->entries, error);
     log_pins_release(&a->pins);
     index_batch_free(&a->batch);
     index_entries_free(&a->was);

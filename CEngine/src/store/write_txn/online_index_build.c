@@ -29,6 +29,8 @@
 #define ROUND_FEW 500
 /* unless writers are quicker than catching up: then there are that many rounds. */
 #define ROUNDS_MOST 10
+/* What is gathered takes at most so much memory. */
+#define BATCH_BYTES ((size_t)16 * 1024 * 1024)
 /* Documents between two calls of the progress function. */
 #define PROGRESS_EVERY 512
 
@@ -50,6 +52,7 @@ typedef struct online_build {
 
     table_scan scan;
     index_entries made;
+    index_batch batch; /* of an index of words: what is to be changed */
     uint64_t *changed; /* record ids */
     size_t changed_count;
     size_t changed_capacity;
@@ -157,6 +160,24 @@ static tansu_status find(const read_context *v, const collection_state *state, u
     return status == TANSU_DONE ? TANSU_OK : status;
 }
 
+/* change_made -- removes the entries of a document or adds them. Those of words are gathered. */
+static tansu_status change_made(online_build *a, bool removes, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < a->made.count; i++) {
+        const uint8_t *entry = a->made.bytes.data + a->made.list[i].offset;
+        uint32_t size = a->made.list[i].size;
+        if (a->definition->text)
+            status =
+                index_batch_add(&a->batch, entry, size, removes) ? TANSU_OK : error_memory(error);
+        else
+            status = removes ? tree_remove(&a->writer, &a->entries, entry, size, NULL, error)
+                             : tree_insert(&a->writer, &a->entries, entry, size, NULL, error);
+    }
+    if (status == TANSU_OK && index_batch_memory(&a->batch) >= BATCH_BYTES)
+        status = index_batch_apply(&a->batch, a->definition, &a->writer, &a->entries, error);
+    return status;
+}
+
 /* remove_old -- takes the entries of the changed documents out, and forgets record ids that did not
  * change. */
 static tansu_status remove_old(online_build *a, const read_context *then,
@@ -181,10 +202,8 @@ static tansu_status remove_old(online_build *a, const read_context *then,
         uint32_t size;
         const uint8_t *doc = read_document(then, old_ref, &size);
         status = index_entries_make(&a->made, a->definition, doc, size, a->changed[i], error);
-        for (uint32_t k = 0; status == TANSU_OK && k < a->made.count; k++)
-            status =
-                tree_remove(&a->writer, &a->entries, a->made.bytes.data + a->made.list[k].offset,
-                            a->made.list[k].size, NULL, error);
+        if (status == TANSU_OK)
+            status = change_made(a, true, error);
         if (status != TANSU_OK)
             return status;
     }
@@ -196,20 +215,19 @@ static tansu_status remove_old(online_build *a, const read_context *then,
 static tansu_status insert_new(online_build *a, const collection_state *state, const uint8_t *doc,
                                uint32_t size, uint64_t rid, tansu_error *error) {
     tansu_status status = index_entries_make(&a->made, a->definition, doc, size, rid, error);
-    for (uint32_t k = 0; status == TANSU_OK && k < a->made.count; k++) {
+    for (uint32_t k = 0; status == TANSU_OK && a->definition->unique && k < a->made.count; k++) {
         const uint8_t *entry = a->made.bytes.data + a->made.list[k].offset;
         size_t entry_size = a->made.list[k].size;
         bool found = false;
         uint64_t holder = rid;
-        if (a->definition->unique)
-            status = tree_find_prefix(a->db->trees, &a->entries, entry,
-                                      entry_size - RID_SUFFIX_SIZE, &found, &holder, error);
+        status = tree_find_prefix(a->db->trees, &a->entries, entry, entry_size - RID_SUFFIX_SIZE,
+                                  &found, &holder, error);
         if (status == TANSU_OK && found && holder != rid)
             status = unique_conflict_error(state->name, a->definition, doc, size, entry, entry_size,
                                            error);
-        if (status == TANSU_OK)
-            status = tree_insert(&a->writer, &a->entries, entry, entry_size, NULL, error);
     }
+    if (status == TANSU_OK)
+        status = change_made(a, false, error);
     a->multikey = a->multikey || a->made.multikey;
     return status;
 }
@@ -239,6 +257,8 @@ static tansu_status catch_up(online_build *a, const read_context *now,
         const uint8_t *doc = read_document(now, ref, &size);
         status = insert_new(a, after, doc, size, a->changed[i], error);
     }
+    if (status == TANSU_OK && a->batch.count != 0)
+        status = index_batch_apply(&a->batch, a->definition, &a->writer, &a->entries, error);
     return status;
 }
 
@@ -361,6 +381,7 @@ tansu_status index_build_online(database *db, const char *collection, index_defi
     if (a.from != NULL)
         snapshot_release(db, a.from);
     index_entries_free(&a.made);
+    index_batch_free(&a.batch);
     free(a.changed);
     return status;
 }

@@ -558,6 +558,8 @@ static tansu_status batches_for(write_txn *wtxn, const collection_state *state,
 }
 
 bool write_txn_batches(const write_txn *wtxn, const index_definition *definition, bool existing) {
+    if (definition->text)
+        return true; /* its entries are merged together */
     if (wtxn->replay)
         return !definition->unique && !existing; /* the next commit may change the same document */
     return !definition->unique && wtxn->records >= BATCH_FROM;
@@ -587,7 +589,8 @@ tansu_status write_txn_flush(write_txn *wtxn, tansu_error *error) {
     for (uint32_t i = 0; i < wtxn->batch_count; i++) {
         index_batch *batch = &wtxn->batches[i];
         if (status == TANSU_OK && batch->count != 0 && state != NULL && i < state->index_count)
-            status = index_batch_apply(batch, &wtxn->writer, &state->indexes[i].entries, error);
+            status = index_batch_apply(batch, state->indexes[i].definition, &wtxn->writer,
+                                       &state->indexes[i].entries, error);
         batch->count = batch->bytes.size = 0;
     }
     wtxn->broken = wtxn->broken || status != TANSU_OK;

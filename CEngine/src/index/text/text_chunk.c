@@ -1,0 +1,641 @@
+/*
+ * index/text/text_chunk.c -- encoding and decoding chunks of documents.
+ */
+#include "index/text/text_chunk.h"
+
+#include "index/text/text_document.h"
+#include "util/bytes.h"
+
+#include <string.h>
+
+/* From so many ones on a number follows as it is. */
+#define RICE_ESCAPE 24u
+#define RICE_PLAIN 40u
+/* In the first byte: the documents do not follow one by one. */
+#define CHUNK_MANY 0x80u
+
+text_form text_form_of(const index_definition *definition) {
+    return (text_form){.fields = text_fields(definition),
+                       .positions = !definition->text->leaves_positions,
+                       .weights = definition->text->weights};
+}
+
+/* ---- Bits ---- */
+
+/* Bits that are appended to a buffer, the lowest of a byte first. */
+typedef struct bits_out {
+    tansu_buffer *out;
+    uint64_t word;
+    unsigned count;
+    bool failed;
+} bits_out;
+
+/* put_bits -- up to 40 of them. */
+static void put_bits(bits_out *b, uint64_t value, unsigned count) {
+    b->word |= value << b->count;
+    b->count += count;
+    while (b->count >= 8) {
+        b->failed = b->failed || !buffer_append_byte(b->out, (uint8_t)b->word);
+        b->word >>= 8;
+        b->count -= 8;
+    }
+}
+
+/* end_bits -- fills the last byte; returns how many of its bits are unused. */
+static unsigned end_bits(bits_out *b) {
+    unsigned unused = (8 - b->count) & 7;
+    if (unused != 0)
+        put_bits(b, 0, unused);
+    return unused;
+}
+
+/* put_rice -- a number below 2^40 with a parameter. */
+static void put_rice(bits_out *b, uint64_t number, unsigned parameter) {
+    uint64_t upper = number >> parameter;
+    if (upper >= RICE_ESCAPE) {
+        put_bits(b, ((uint64_t)1 << RICE_ESCAPE) - 1, RICE_ESCAPE);
+        put_bits(b, number, RICE_PLAIN);
+        return;
+    }
+    put_bits(b, ((uint64_t)1 << upper) - 1, (unsigned)upper + 1);
+    put_bits(b, number & (((uint64_t)1 << parameter) - 1), parameter);
+}
+
+/* peek -- at least 57 bits from one on. */
+static inline uint64_t peek(const uint8_t *bytes, size_t bit) {
+    return load_u64(bytes + bit / 8) >> (bit & 7);
+}
+
+/* take_rice -- the number at *bit, which is moved behind it; false when it would end after `end`. */
+static inline bool take_rice(const uint8_t *bytes, size_t *bit, size_t end, unsigned parameter,
+                             uint64_t *number) {
+    if (*bit >= end)
+        return false;
+    uint64_t word = peek(bytes, *bit);
+    unsigned upper = (unsigned)__builtin_ctzll(~word | (uint64_t)1 << RICE_ESCAPE);
+    if (upper == RICE_ESCAPE) {
+        *bit += RICE_ESCAPE;
+        if (*bit + RICE_PLAIN > end)
+            return false;
+        *number = peek(bytes, *bit) & (((uint64_t)1 << RICE_PLAIN) - 1);
+        *bit += RICE_PLAIN;
+        return true;
+    }
+    *bit += upper + 1;
+    if (*bit + parameter > end)
+        return false;
+    uint64_t lower = peek(bytes, *bit) & (((uint64_t)1 << parameter) - 1);
+    *number = (uint64_t)upper << parameter | lower;
+    *bit += parameter;
+    return true;
+}
+
+/* best_parameter -- for numbers of a mean. */
+static unsigned best_parameter(uint64_t sum, uint64_t count) {
+    uint64_t mean = count == 0 ? 0 : sum / count;
+    mean -= mean / 4;
+    return mean == 0 ? 0 : 63 - (unsigned)__builtin_clzll(mean);
+}
+
+/* put_varint -- appends one; false when memory is exhausted. */
+static bool put_varint(tansu_buffer *out, uint64_t number) {
+    if (!buffer_reserve(out, VARINT_MAX))
+        return false;
+    out->size = (size_t)(varint_put(out->data + out->size, number) - out->data);
+    return true;
+}
+
+/* ---- Postings ---- */
+
+/* A posting that is read number by number. */
+typedef struct posting_walk {
+    const text_form *form;
+    const uint8_t *at, *end;
+    uint32_t fields; /* a bit for each that is left */
+} posting_walk;
+
+/* posting_begin -- false when it names fields that there are not, or none. */
+static bool posting_begin(posting_walk *w, const text_form *form, const uint8_t *bytes,
+                          size_t size) {
+    uint64_t fields = 1;
+    *w = (posting_walk){.form = form, .at = bytes, .end = bytes + size};
+    if (form->fields > 1 && !varint_take(&w->at, w->end, &fields))
+        return false;
+    w->fields = (uint32_t)fields;
+    return fields != 0 && fields >> form->fields == 0;
+}
+
+/* posting_field -- the next field and its count. The positions are to be taken. */
+static bool posting_field(posting_walk *w, uint32_t *field, uint64_t *count) {
+    *field = (uint32_t)__builtin_ctz(w->fields);
+    w->fields &= w->fields - 1;
+    return varint_take(&w->at, w->end, count) && *count != 0 && *count <= TEXT_MAX_POSITION;
+}
+
+bool text_weighted(const text_form *form, const text_posting *posting, uint64_t *weighted) {
+    posting_walk w;
+    uint32_t field;
+    uint64_t count, number;
+    *weighted = 0;
+    if (!posting_begin(&w, form, posting->bytes, posting->size))
+        return false;
+    while (w.fields != 0) {
+        if (!posting_field(&w, &field, &count))
+            return false;
+        *weighted += count * form->weights[field];
+        for (; form->positions && count != 0; count--)
+            if (!varint_take(&w.at, w.end, &number) || number >= TEXT_MAX_POSITION)
+                return false;
+    }
+    return w.at == w.end;
+}
+
+/* ---- Impacts ---- */
+
+/* impacts_sort -- by descending counts, those of one count by length. */
+static void impacts_sort(text_impact *list, uint32_t count) {
+    for (uint32_t i = 1; i < count; i++) {
+        text_impact moved = list[i];
+        uint32_t at = i;
+        for (; at > 0 &&
+               (list[at - 1].weighted < moved.weighted ||
+                (list[at - 1].weighted == moved.weighted && list[at - 1].length > moved.length));
+             at--)
+            list[at] = list[at - 1];
+        list[at] = moved;
+    }
+}
+
+/* impacts_reduce -- leaves what no other exceeds in both, and of these at most TEXT_MAX_IMPACTS, the
+ * most alike of which become one. Returns how many. */
+static uint32_t impacts_reduce(text_impact *list, uint32_t count) {
+    uint32_t kept = 0;
+    impacts_sort(list, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (kept == 0 || list[i].length < list[kept - 1].length)
+            list[kept++] = list[i];
+    while (kept > TEXT_MAX_IMPACTS) {
+        uint32_t best = 0;
+        double least = 3;
+        for (uint32_t i = 0; i + 1 < kept; i++) {
+            double lost = 2 - (double)list[i + 1].weighted / (double)list[i].weighted -
+                          (double)list[i + 1].length / (double)list[i].length;
+            if (lost < least) {
+                least = lost;
+                best = i;
+            }
+        }
+        list[best].length = list[best + 1].length;
+        kept--;
+        memmove(list + best + 1, list + best + 2, (kept - best - 1) * sizeof *list);
+    }
+    return kept;
+}
+
+/* ---- Reading ---- */
+
+/* open_few -- a chunk of few documents: where each is, and the impacts. */
+static bool open_few(text_chunk *chunk, const uint8_t *at, const uint8_t *end) {
+    text_impact impacts[TEXT_CHUNK_FEW];
+    chunk->few_at = (size_t)(at - chunk->bytes);
+    uint64_t rid = chunk->first;
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        uint64_t distance = 0, length, size;
+        if ((i != 0 && !varint_take(&at, end, &distance)) || !varint_take(&at, end, &length) ||
+            !varint_take(&at, end, &size) || size > (uint64_t)(end - at) || length > UINT32_MAX)
+            return false;
+        rid += distance;
+        chunk->rids[i] = rid;
+        chunk->postings_at[i] = (uint32_t)(at - chunk->bytes);
+        chunk->posting_sizes[i] = (uint32_t)size;
+        chunk->lengths[i] = (uint32_t)length;
+        text_posting posting = {rid, (uint32_t)length, (uint32_t)size, at};
+        impacts[i].length = (uint32_t)length;
+        if (!text_weighted(chunk->form, &posting, &impacts[i].weighted))
+            return false;
+        at += size;
+    }
+    chunk->impact_count = impacts_reduce(impacts, chunk->count);
+    memcpy(chunk->impacts, impacts, chunk->impact_count * sizeof *impacts);
+    return rid == chunk->last && at == end;
+}
+
+/* open_many -- the beginning of a chunk of many documents. */
+static bool open_many(text_chunk *chunk, const uint8_t *at, const uint8_t *end) {
+    if (end - at < 3)
+        return false;
+    chunk->distance_bits = *at++;
+    chunk->position_bits = *at++;
+    chunk->impact_count = *at++;
+    if (chunk->distance_bits > RICE_PLAIN || chunk->position_bits > RICE_PLAIN ||
+        chunk->impact_count > TEXT_MAX_IMPACTS)
+        return false;
+    for (uint32_t i = 0; i < chunk->impact_count; i++) {
+        uint64_t length;
+        if (!varint_take(&at, end, &chunk->impacts[i].weighted) ||
+            !varint_take(&at, end, &length) || length > UINT32_MAX)
+            return false;
+        chunk->impacts[i].length = (uint32_t)length;
+    }
+    uint64_t size;
+    if (!varint_take(&at, end, &size) || end - at < 1 || size > (uint64_t)(end - at - 1))
+        return false;
+    unsigned unused = *at++;
+    chunk->documents_at = (size_t)(at - chunk->bytes) * 8;
+    chunk->positions_at = chunk->documents_at + (size_t)size * 8;
+    chunk->documents_end = chunk->positions_at - (unused & 7);
+    chunk->positions_end = chunk->size * 8 - (unused >> 3 & 7);
+    chunk->next_at = chunk->positions_at;
+    chunk->next = 0;
+    return chunk->documents_end >= chunk->documents_at &&
+           chunk->positions_end >= chunk->positions_at;
+}
+
+bool text_chunk_open(text_chunk *chunk, const text_form *form, const uint8_t *bytes, size_t size,
+                     uint64_t last) {
+    const uint8_t *at = bytes, *end = bytes + size;
+    uint64_t span;
+    chunk->form = form;
+    chunk->bytes = bytes;
+    chunk->size = size;
+    chunk->last = last;
+    if (size < 2 || size > UINT32_MAX)
+        return false;
+    chunk->many = (*at & CHUNK_MANY) != 0;
+    chunk->count = (*at++ & ~CHUNK_MANY) + 1u;
+    if (!varint_take(&at, end, &span) || span > last)
+        return false;
+    chunk->first = last - span;
+    if (chunk->many)
+        return open_many(chunk, at, end);
+    return chunk->count <= TEXT_CHUNK_FEW && open_few(chunk, at, end);
+}
+
+/* decode_few -- the counts of few documents. */
+static bool decode_few(text_chunk *chunk) {
+    const text_form *form = chunk->form;
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        posting_walk w;
+        uint32_t *counts = chunk->counts + i * form->fields;
+        memset(counts, 0, form->fields * sizeof *counts);
+        if (!posting_begin(&w, form, chunk->bytes + chunk->postings_at[i], chunk->posting_sizes[i]))
+            return false;
+        while (w.fields != 0) {
+            uint32_t field;
+            uint64_t count, number;
+            if (!posting_field(&w, &field, &count))
+                return false;
+            counts[field] = (uint32_t)count;
+            for (; form->positions && count != 0; count--)
+                if (!varint_take(&w.at, w.end, &number))
+                    return false;
+        }
+    }
+    return true;
+}
+
+/* decode_counts -- those of a document, at *bit. */
+static inline bool decode_counts(const text_chunk *chunk, size_t *bit, uint32_t *counts) {
+    const uint32_t fields = chunk->form->fields;
+    uint64_t count;
+    if (fields == 1) {
+        if (!take_rice(chunk->bytes, bit, chunk->documents_end, 0, &count) ||
+            count >= TEXT_MAX_POSITION)
+            return false;
+        counts[0] = (uint32_t)count + 1;
+        return true;
+    }
+    if (*bit + fields > chunk->documents_end)
+        return false;
+    uint64_t there = peek(chunk->bytes, *bit);
+    *bit += fields;
+    for (uint32_t i = 0; i < fields; i++) {
+        counts[i] = 0;
+        if ((there >> i & 1) == 0)
+            continue;
+        if (!take_rice(chunk->bytes, bit, chunk->documents_end, 0, &count) ||
+            count >= TEXT_MAX_POSITION)
+            return false;
+        counts[i] = (uint32_t)count + 1;
+    }
+    return true;
+}
+
+bool text_chunk_decode(text_chunk *chunk) {
+    if (!chunk->many)
+        return decode_few(chunk);
+    const uint32_t fields = chunk->form->fields;
+    size_t bit = chunk->documents_at;
+    uint64_t rid = chunk->first;
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        uint64_t distance;
+        if (i != 0) {
+            if (!take_rice(chunk->bytes, &bit, chunk->documents_end, chunk->distance_bits,
+                           &distance))
+                return false;
+            rid += distance + 1;
+        }
+        chunk->rids[i] = rid;
+        if (!decode_counts(chunk, &bit, chunk->counts + i * fields))
+            return false;
+    }
+    return rid == chunk->last;
+}
+
+/* positions_of_few -- text_chunk_positions() of few documents. */
+static bool positions_of_few(const text_chunk *chunk, uint32_t document, uint32_t wanted,
+                             uint32_t *positions) {
+    posting_walk w;
+    if (!posting_begin(&w, chunk->form, chunk->bytes + chunk->postings_at[document],
+                       chunk->posting_sizes[document]))
+        return false;
+    while (w.fields != 0) {
+        uint32_t field;
+        uint64_t count, number, position = 0;
+        if (!posting_field(&w, &field, &count))
+            return false;
+        for (uint64_t i = 0; i < count; i++) {
+            if (!varint_take(&w.at, w.end, &number))
+                return false;
+            position += number + (i != 0);
+            if (position >= TEXT_MAX_POSITION)
+                return false;
+            if (field == wanted)
+                positions[i] = (uint32_t)position;
+        }
+        if (field == wanted)
+            break;
+    }
+    return true;
+}
+
+/* pass_positions -- takes `count` positions at *bit. */
+static bool pass_positions(const text_chunk *chunk, size_t *bit, uint64_t count) {
+    uint64_t number;
+    for (; count != 0; count--)
+        if (!take_rice(chunk->bytes, bit, chunk->positions_end, chunk->position_bits, &number))
+            return false;
+    return true;
+}
+
+bool text_chunk_positions(text_chunk *chunk, uint32_t document, uint32_t field,
+                          uint32_t *positions) {
+    const uint32_t fields = chunk->form->fields;
+    if (!chunk->many)
+        return positions_of_few(chunk, document, field, positions);
+    if (document < chunk->next) {
+        chunk->next = 0;
+        chunk->next_at = chunk->positions_at;
+    }
+    for (; chunk->next < document; chunk->next++) {
+        uint64_t count = 0;
+        for (uint32_t i = 0; i < fields; i++)
+            count += chunk->counts[chunk->next * fields + i];
+        if (!pass_positions(chunk, &chunk->next_at, count))
+            return false;
+    }
+    size_t bit = chunk->next_at;
+    const uint32_t *counts = chunk->counts + document * fields;
+    for (uint32_t i = 0; i < field; i++)
+        if (!pass_positions(chunk, &bit, counts[i]))
+            return false;
+    uint64_t position = 0;
+    for (uint32_t i = 0; i < counts[field]; i++) {
+        uint64_t number;
+        if (!take_rice(chunk->bytes, &bit, chunk->positions_end, chunk->position_bits, &number))
+            return false;
+        position += number + (i != 0);
+        if (position >= TEXT_MAX_POSITION)
+            return false;
+        positions[i] = (uint32_t)position;
+    }
+    return true;
+}
+
+/* put_posting -- the posting of a document of a chunk of many, from *bit of the positions on. */
+static bool put_posting(text_chunk *chunk, uint32_t document, size_t *bit, tansu_buffer *bytes) {
+    const text_form *form = chunk->form;
+    const uint32_t *counts = chunk->counts + document * form->fields;
+    uint32_t fields = 0;
+    for (uint32_t i = 0; i < form->fields; i++)
+        fields |= (uint32_t)(counts[i] != 0) << i;
+    if (form->fields > 1 && !put_varint(bytes, fields))
+        return false;
+    for (uint32_t i = 0; i < form->fields; i++) {
+        if (counts[i] == 0)
+            continue;
+        if (!put_varint(bytes, counts[i]))
+            return false;
+        for (uint32_t k = 0; form->positions && k < counts[i]; k++) {
+            uint64_t number;
+            if (!take_rice(chunk->bytes, bit, chunk->positions_end, chunk->position_bits,
+                           &number) ||
+                !put_varint(bytes, number))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool text_chunk_postings(text_chunk *chunk, text_posting *postings, tansu_buffer *bytes) {
+    if (!chunk->many) {
+        for (uint32_t i = 0; i < chunk->count; i++)
+            postings[i] = (text_posting){chunk->rids[i], chunk->lengths[i], chunk->posting_sizes[i],
+                                         chunk->bytes + chunk->postings_at[i]};
+        return true;
+    }
+    size_t offsets[TEXT_CHUNK_MOST + 1], bit = chunk->positions_at;
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        offsets[i] = bytes->size;
+        if (!put_posting(chunk, i, &bit, bytes))
+            return false;
+    }
+    offsets[chunk->count] = bytes->size;
+    for (uint32_t i = 0; i < chunk->count; i++)
+        postings[i] = (text_posting){chunk->rids[i], 0, (uint32_t)(offsets[i + 1] - offsets[i]),
+                                     bytes->data + offsets[i]};
+    return true;
+}
+
+/* ---- Writing ---- */
+
+/* write_few -- a chunk of few documents. */
+static bool write_few(tansu_buffer *out, const text_posting *postings, uint32_t count) {
+    bool written = buffer_append_byte(out, (uint8_t)(count - 1)) &&
+                   put_varint(out, postings[count - 1].rid - postings[0].rid);
+    for (uint32_t i = 0; written && i < count; i++) {
+        const text_posting *p = &postings[i];
+        written = (i == 0 || put_varint(out, p->rid - postings[i - 1].rid)) &&
+                  put_varint(out, p->length) && put_varint(out, p->size) &&
+                  buffer_append(out, p->bytes, p->size);
+    }
+    return written;
+}
+
+/* put_head -- the beginning of a chunk of many. */
+static bool put_head(tansu_buffer *out, const text_chunk *head) {
+    bool put = buffer_append_byte(out, (uint8_t)(head->count - 1) | CHUNK_MANY) &&
+               put_varint(out, head->last - head->first) &&
+               buffer_append_byte(out, head->distance_bits) &&
+               buffer_append_byte(out, head->position_bits) &&
+               buffer_append_byte(out, (uint8_t)head->impact_count);
+    for (uint32_t i = 0; put && i < head->impact_count; i++)
+        put =
+            put_varint(out, head->impacts[i].weighted) && put_varint(out, head->impacts[i].length);
+    return put;
+}
+
+/* put_document -- the counts of a posting, and its positions. */
+static bool put_document(const text_form *form, const text_posting *posting, bits_out *documents,
+                         bits_out *positions, unsigned position_bits) {
+    posting_walk w;
+    if (!posting_begin(&w, form, posting->bytes, posting->size))
+        return false;
+    if (form->fields > 1)
+        put_bits(documents, w.fields, form->fields);
+    while (w.fields != 0) {
+        uint32_t field;
+        uint64_t count, number;
+        if (!posting_field(&w, &field, &count))
+            return false;
+        put_rice(documents, count - 1, 0);
+        for (; form->positions && count != 0; count--) {
+            if (!varint_take(&w.at, w.end, &number))
+                return false;
+            put_rice(positions, number, position_bits);
+        }
+    }
+    return !documents->failed && !positions->failed;
+}
+
+/* put_streams -- what follows the head: both streams, that of positions from a buffer of its own. */
+static bool put_streams(tansu_buffer *out, const tansu_buffer *documents,
+                        const tansu_buffer *positions, unsigned unused, unsigned unused_positions) {
+    return put_varint(out, documents->size) &&
+           buffer_append_byte(out, (uint8_t)(unused | unused_positions << 3)) &&
+           buffer_append(out, documents->data, documents->size) &&
+           buffer_append(out, positions->data, positions->size);
+}
+
+/* survey -- the head of a chunk of postings: its impacts, and the best parameters. */
+static bool survey(text_chunk *head, const text_form *form, const text_posting *postings,
+                   uint32_t count, const text_impact *impacts, uint32_t impact_count) {
+    text_impact all[TEXT_CHUNK_MOST + TEXT_MAX_IMPACTS];
+    uint32_t known = 0;
+    uint64_t sum = 0, numbers = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const text_posting *p = &postings[i];
+        posting_walk w;
+        uint64_t weighted = 0, number, occurrences;
+        uint32_t field;
+        if (!posting_begin(&w, form, p->bytes, p->size))
+            return false;
+        while (w.fields != 0) {
+            if (!posting_field(&w, &field, &occurrences))
+                return false;
+            weighted += occurrences * form->weights[field];
+            numbers += form->positions ? occurrences : 0;
+            for (; form->positions && occurrences != 0; occurrences--) {
+                if (!varint_take(&w.at, w.end, &number) || number >= TEXT_MAX_POSITION)
+                    return false;
+                sum += number;
+            }
+        }
+        if (w.at != w.end)
+            return false;
+        if (p->length != 0)
+            all[known++] = (text_impact){weighted, p->length};
+    }
+    memcpy(all + known, impacts, impact_count * sizeof *impacts);
+    *head = (text_chunk){.count = count,
+                         .first = postings[0].rid,
+                         .last = postings[count - 1].rid,
+                         .position_bits = (uint8_t)best_parameter(sum, numbers)};
+    head->distance_bits = (uint8_t)best_parameter(head->last - head->first + 1 - count, count - 1);
+    head->impact_count = impacts_reduce(all, known + impact_count);
+    memcpy(head->impacts, all, head->impact_count * sizeof *all);
+    return true;
+}
+
+bool text_chunk_write(tansu_buffer *out, const text_form *form, const text_posting *postings,
+                      uint32_t count, const text_impact *impacts, uint32_t impact_count) {
+    text_chunk head;
+    tansu_buffer documents = TANSU_BUFFER_INIT, positions = TANSU_BUFFER_INIT;
+    bool few = count <= TEXT_CHUNK_FEW;
+    for (uint32_t i = 0; few && i < count; i++)
+        few = postings[i].length != 0;
+    if (few)
+        return write_few(out, postings, count);
+    if (!survey(&head, form, postings, count, impacts, impact_count) || !put_head(out, &head))
+        return false;
+    bits_out d = {.out = &documents}, p = {.out = &positions};
+    bool written = true;
+    for (uint32_t i = 0; written && i < count; i++) {
+        if (i != 0)
+            put_rice(&d, postings[i].rid - postings[i - 1].rid - 1, head.distance_bits);
+        written = put_document(form, &postings[i], &d, &p, head.position_bits);
+    }
+    unsigned unused = end_bits(&d), unused_positions = end_bits(&p);
+    written = written && !d.failed && !p.failed &&
+              put_streams(out, &documents, &positions, unused, unused_positions);
+    tansu_buffer_free(&documents);
+    tansu_buffer_free(&positions);
+    return written;
+}
+
+/* go_on -- takes over bits from `at` to `end` of a chunk, for more to follow. */
+static bool go_on(bits_out *b, const text_chunk *chunk, size_t at, size_t end) {
+    size_t whole = (end - at) / 8, more = (end - at) % 8;
+    if (!buffer_append(b->out, chunk->bytes + at / 8, whole))
+        return false;
+    b->word = more == 0 ? 0 : chunk->bytes[at / 8 + whole] & ((1u << more) - 1);
+    b->count = (unsigned)more;
+    return true;
+}
+
+/* append_few -- text_chunk_append() to few documents. */
+static bool append_few(tansu_buffer *out, const text_chunk *chunk, const text_posting *p) {
+    return buffer_append_byte(out, (uint8_t)chunk->count) &&
+           put_varint(out, p->rid - chunk->first) &&
+           buffer_append(out, chunk->bytes + chunk->few_at, chunk->size - chunk->few_at) &&
+           put_varint(out, p->rid - chunk->last) && put_varint(out, p->length) &&
+           put_varint(out, p->size) && buffer_append(out, p->bytes, p->size);
+}
+
+bool text_chunk_append(tansu_buffer *out, const text_chunk *chunk, const text_posting *posting,
+                       bool *added) {
+    uint32_t count = chunk->count + 1;
+    *added = chunk->many ? chunk->count < TEXT_CHUNK_MOST && (count & (count - 1)) != 0
+                         : count <= TEXT_CHUNK_FEW;
+    if (!*added)
+        return true;
+    if (!chunk->many)
+        return append_few(out, chunk, posting);
+    text_chunk head = {.count = count,
+                       .first = chunk->first,
+                       .last = posting->rid,
+                       .distance_bits = chunk->distance_bits,
+                       .position_bits = chunk->position_bits};
+    text_impact impacts[TEXT_MAX_IMPACTS + 1];
+    memcpy(impacts, chunk->impacts, chunk->impact_count * sizeof *impacts);
+    impacts[chunk->impact_count].length = posting->length;
+    if (!text_weighted(chunk->form, posting, &impacts[chunk->impact_count].weighted))
+        return false;
+    head.impact_count = impacts_reduce(impacts, chunk->impact_count + 1);
+    memcpy(head.impacts, impacts, head.impact_count * sizeof *impacts);
+    tansu_buffer documents = TANSU_BUFFER_INIT, positions = TANSU_BUFFER_INIT;
+    bits_out d = {.out = &documents}, p = {.out = &positions};
+    bool written = put_head(out, &head) &&
+                   go_on(&d, chunk, chunk->documents_at, chunk->documents_end) &&
+                   go_on(&p, chunk, chunk->positions_at, chunk->positions_end);
+    if (written) {
+        put_rice(&d, posting->rid - chunk->last - 1, head.distance_bits);
+        written = put_document(chunk->form, posting, &d, &p, head.position_bits);
+    }
+    unsigned unused = end_bits(&d), unused_positions = end_bits(&p);
+    written = written && !d.failed && !p.failed &&
+              put_streams(out, &documents, &positions, unused, unused_positions);
+    tansu_buffer_free(&documents);
+    tansu_buffer_free(&positions);
+    return written;
+}
