@@ -97,6 +97,16 @@ static unsigned best_parameter(uint64_t sum, uint64_t count) {
     return mean == 0 ? 0 : 63 - (unsigned)__builtin_clzll(mean);
 }
 
+/* position_parameter -- that of the positions of a term in a field: the more often it is there, the
+ * closer they are. position_scaled -- a number as that of a term that is there once. */
+static inline unsigned position_parameter(unsigned base, uint64_t count) {
+    unsigned closer = 62 - (unsigned)__builtin_clzll(count + 1);
+    return base > closer ? base - closer : 0;
+}
+static inline uint64_t position_scaled(uint64_t number, uint64_t count) {
+    return number << (62 - (unsigned)__builtin_clzll(count + 1));
+}
+
 /* put_varint -- appends one; false when memory is exhausted. */
 static bool put_varint(tansu_buffer *out, uint64_t number) {
     if (!buffer_reserve(out, VARINT_MAX))
@@ -152,28 +162,27 @@ bool text_weighted(const text_form *form, const text_posting *posting, uint64_t 
 
 /* ---- Impacts ---- */
 
-/* impacts_sort -- by descending counts, those of one count by length. */
-static void impacts_sort(text_impact *list, uint32_t count) {
-    for (uint32_t i = 1; i < count; i++) {
-        text_impact moved = list[i];
-        uint32_t at = i;
-        for (; at > 0 &&
-               (list[at - 1].weighted < moved.weighted ||
-                (list[at - 1].weighted == moved.weighted && list[at - 1].length > moved.length));
-             at--)
-            list[at] = list[at - 1];
-        list[at] = moved;
-    }
-}
-
-/* impacts_reduce -- leaves what no other exceeds in both, and of these at most TEXT_MAX_IMPACTS, the
- * most alike of which become one. Returns how many. */
+/* impacts_reduce -- leaves what no other exceeds in both, by descending counts, and of these at most
+ * TEXT_MAX_IMPACTS, the most alike of which become one. Returns how many. */
 static uint32_t impacts_reduce(text_impact *list, uint32_t count) {
     uint32_t kept = 0;
-    impacts_sort(list, count);
-    for (uint32_t i = 0; i < count; i++)
-        if (kept == 0 || list[i].length < list[kept - 1].length)
-            list[kept++] = list[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const text_impact next = list[i];
+        uint32_t at = kept;
+        while (at > 0 && list[at - 1].weighted < next.weighted)
+            at--;
+        /* Those before have no smaller counts. */
+        if (at > 0 && list[at - 1].length <= next.length)
+            continue;
+        uint32_t end = at;
+        while (end < kept && list[end].length >= next.length)
+            end++;
+        if (at > 0 && list[at - 1].weighted == next.weighted)
+            at--;
+        memmove(list + at + 1, list + end, (kept - end) * sizeof *list);
+        list[at] = next;
+        kept = kept - (end - at) + 1;
+    }
     while (kept > TEXT_MAX_IMPACTS) {
         uint32_t best = 0;
         double least = 3;
@@ -197,12 +206,15 @@ static uint32_t impacts_reduce(text_impact *list, uint32_t count) {
 /* open_few -- a chunk of few documents: where each is, and the impacts. */
 static bool open_few(text_chunk *chunk, const uint8_t *at, const uint8_t *end) {
     text_impact impacts[TEXT_CHUNK_FEW];
-    chunk->few_at = (size_t)(at - chunk->bytes);
     uint64_t rid = chunk->first;
     for (uint32_t i = 0; i < chunk->count; i++) {
-        uint64_t distance = 0, length, size;
+        bool last = i + 1 == chunk->count;
+        uint64_t distance = 0, length, size = 0;
         if ((i != 0 && !varint_take(&at, end, &distance)) || !varint_take(&at, end, &length) ||
-            !varint_take(&at, end, &size) || size > (uint64_t)(end - at) || length > UINT32_MAX)
+            (!last && !varint_take(&at, end, &size)))
+            return false;
+        size = last ? (uint64_t)(end - at) : size;
+        if (size > (uint64_t)(end - at) || length > UINT32_MAX)
             return false;
         rid += distance;
         chunk->rids[i] = rid;
@@ -217,15 +229,20 @@ static bool open_few(text_chunk *chunk, const uint8_t *at, const uint8_t *end) {
     }
     chunk->impact_count = impacts_reduce(impacts, chunk->count);
     memcpy(chunk->impacts, impacts, chunk->impact_count * sizeof *impacts);
-    return rid == chunk->last && at == end;
+    return rid == chunk->last;
 }
 
 /* open_many -- the beginning of a chunk of many documents. */
 static bool open_many(text_chunk *chunk, const uint8_t *at, const uint8_t *end) {
+    uint64_t usual = 1;
     if (end - at < 3)
         return false;
     chunk->distance_bits = *at++;
     chunk->position_bits = *at++;
+    if ((chunk->form->fields > 1 && !varint_take(&at, end, &usual)) || usual == 0 ||
+        usual >> chunk->form->fields != 0 || at == end)
+        return false;
+    chunk->usual_fields = (uint32_t)usual;
     chunk->impact_count = *at++;
     if (chunk->distance_bits > RICE_PLAIN || chunk->position_bits > RICE_PLAIN ||
         chunk->impact_count > TEXT_MAX_IMPACTS)
@@ -254,7 +271,7 @@ static bool open_many(text_chunk *chunk, const uint8_t *at, const uint8_t *end) 
 bool text_chunk_open(text_chunk *chunk, const text_form *form, const uint8_t *bytes, size_t size,
                      uint64_t last) {
     const uint8_t *at = bytes, *end = bytes + size;
-    uint64_t span;
+    uint64_t span = 0;
     chunk->form = form;
     chunk->bytes = bytes;
     chunk->size = size;
@@ -263,7 +280,7 @@ bool text_chunk_open(text_chunk *chunk, const text_form *form, const uint8_t *by
         return false;
     chunk->many = (*at & CHUNK_MANY) != 0;
     chunk->count = (*at++ & ~CHUNK_MANY) + 1u;
-    if (!varint_take(&at, end, &span) || span > last)
+    if ((chunk->count != 1 || chunk->many) && (!varint_take(&at, end, &span) || span > last))
         return false;
     chunk->first = last - span;
     if (chunk->many)
@@ -305,10 +322,14 @@ static inline bool decode_counts(const text_chunk *chunk, size_t *bit, uint32_t 
         counts[0] = (uint32_t)count + 1;
         return true;
     }
-    if (*bit + fields > chunk->documents_end)
+    if (*bit >= chunk->documents_end)
         return false;
     uint64_t there = peek(chunk->bytes, *bit);
-    *bit += fields;
+    bool usual = there & 1;
+    *bit += usual ? 1 : 1 + fields;
+    there = usual ? chunk->usual_fields : there >> 1;
+    if (*bit > chunk->documents_end)
+        return false;
     for (uint32_t i = 0; i < fields; i++) {
         counts[i] = 0;
         if ((there >> i & 1) == 0)
@@ -372,8 +393,9 @@ static bool positions_of_few(const text_chunk *chunk, uint32_t document, uint32_
 /* pass_positions -- takes `count` positions at *bit. */
 static bool pass_positions(const text_chunk *chunk, size_t *bit, uint64_t count) {
     uint64_t number;
+    unsigned parameter = position_parameter(chunk->position_bits, count);
     for (; count != 0; count--)
-        if (!take_rice(chunk->bytes, bit, chunk->positions_end, chunk->position_bits, &number))
+        if (!take_rice(chunk->bytes, bit, chunk->positions_end, parameter, &number))
             return false;
     return true;
 }
@@ -388,11 +410,9 @@ bool text_chunk_positions(text_chunk *chunk, uint32_t document, uint32_t field,
         chunk->next_at = chunk->positions_at;
     }
     for (; chunk->next < document; chunk->next++) {
-        uint64_t count = 0;
         for (uint32_t i = 0; i < fields; i++)
-            count += chunk->counts[chunk->next * fields + i];
-        if (!pass_positions(chunk, &chunk->next_at, count))
-            return false;
+            if (!pass_positions(chunk, &chunk->next_at, chunk->counts[chunk->next * fields + i]))
+                return false;
     }
     size_t bit = chunk->next_at;
     const uint32_t *counts = chunk->counts + document * fields;
@@ -400,9 +420,10 @@ bool text_chunk_positions(text_chunk *chunk, uint32_t document, uint32_t field,
         if (!pass_positions(chunk, &bit, counts[i]))
             return false;
     uint64_t position = 0;
+    unsigned parameter = position_parameter(chunk->position_bits, counts[field]);
     for (uint32_t i = 0; i < counts[field]; i++) {
         uint64_t number;
-        if (!take_rice(chunk->bytes, &bit, chunk->positions_end, chunk->position_bits, &number))
+        if (!take_rice(chunk->bytes, &bit, chunk->positions_end, parameter, &number))
             return false;
         position += number + (i != 0);
         if (position >= TEXT_MAX_POSITION)
@@ -428,8 +449,8 @@ static bool put_posting(text_chunk *chunk, uint32_t document, size_t *bit, tansu
             return false;
         for (uint32_t k = 0; form->positions && k < counts[i]; k++) {
             uint64_t number;
-            if (!take_rice(chunk->bytes, bit, chunk->positions_end, chunk->position_bits,
-                           &number) ||
+            if (!take_rice(chunk->bytes, bit, chunk->positions_end,
+                           position_parameter(chunk->position_bits, counts[i]), &number) ||
                 !put_varint(bytes, number))
                 return false;
         }
@@ -462,22 +483,23 @@ bool text_chunk_postings(text_chunk *chunk, text_posting *postings, tansu_buffer
 /* write_few -- a chunk of few documents. */
 static bool write_few(tansu_buffer *out, const text_posting *postings, uint32_t count) {
     bool written = buffer_append_byte(out, (uint8_t)(count - 1)) &&
-                   put_varint(out, postings[count - 1].rid - postings[0].rid);
+                   (count == 1 || put_varint(out, postings[count - 1].rid - postings[0].rid));
     for (uint32_t i = 0; written && i < count; i++) {
         const text_posting *p = &postings[i];
         written = (i == 0 || put_varint(out, p->rid - postings[i - 1].rid)) &&
-                  put_varint(out, p->length) && put_varint(out, p->size) &&
+                  put_varint(out, p->length) && (i + 1 == count || put_varint(out, p->size)) &&
                   buffer_append(out, p->bytes, p->size);
     }
     return written;
 }
 
 /* put_head -- the beginning of a chunk of many. */
-static bool put_head(tansu_buffer *out, const text_chunk *head) {
+static bool put_head(tansu_buffer *out, const text_form *form, const text_chunk *head) {
     bool put = buffer_append_byte(out, (uint8_t)(head->count - 1) | CHUNK_MANY) &&
                put_varint(out, head->last - head->first) &&
                buffer_append_byte(out, head->distance_bits) &&
                buffer_append_byte(out, head->position_bits) &&
+               (form->fields == 1 || put_varint(out, head->usual_fields)) &&
                buffer_append_byte(out, (uint8_t)head->impact_count);
     for (uint32_t i = 0; put && i < head->impact_count; i++)
         put =
@@ -486,23 +508,26 @@ static bool put_head(tansu_buffer *out, const text_chunk *head) {
 }
 
 /* put_document -- the counts of a posting, and its positions. */
-static bool put_document(const text_form *form, const text_posting *posting, bits_out *documents,
-                         bits_out *positions, unsigned position_bits) {
+static bool put_document(const text_form *form, const text_posting *posting, const text_chunk *head,
+                         bits_out *documents, bits_out *positions) {
     posting_walk w;
     if (!posting_begin(&w, form, posting->bytes, posting->size))
         return false;
-    if (form->fields > 1)
-        put_bits(documents, w.fields, form->fields);
+    if (form->fields > 1 && w.fields == head->usual_fields)
+        put_bits(documents, 1, 1);
+    else if (form->fields > 1)
+        put_bits(documents, (uint64_t)w.fields << 1, form->fields + 1);
     while (w.fields != 0) {
         uint32_t field;
         uint64_t count, number;
         if (!posting_field(&w, &field, &count))
             return false;
         put_rice(documents, count - 1, 0);
+        unsigned parameter = position_parameter(head->position_bits, count);
         for (; form->positions && count != 0; count--) {
             if (!varint_take(&w.at, w.end, &number))
                 return false;
-            put_rice(positions, number, position_bits);
+            put_rice(positions, number, parameter);
         }
     }
     return !documents->failed && !positions->failed;
@@ -521,7 +546,7 @@ static bool put_streams(tansu_buffer *out, const tansu_buffer *documents,
 static bool survey(text_chunk *head, const text_form *form, const text_posting *postings,
                    uint32_t count, const text_impact *impacts, uint32_t impact_count) {
     text_impact all[TEXT_CHUNK_MOST + TEXT_MAX_IMPACTS];
-    uint32_t known = 0;
+    uint32_t known = 0, usual = 0, usual_seen = 0;
     uint64_t sum = 0, numbers = 0;
     for (uint32_t i = 0; i < count; i++) {
         const text_posting *p = &postings[i];
@@ -530,15 +555,19 @@ static bool survey(text_chunk *head, const text_form *form, const text_posting *
         uint32_t field;
         if (!posting_begin(&w, form, p->bytes, p->size))
             return false;
+        /* The majority, if there is one. */
+        if (usual_seen == 0)
+            usual = w.fields;
+        usual_seen = usual == w.fields ? usual_seen + 1 : usual_seen - 1;
         while (w.fields != 0) {
             if (!posting_field(&w, &field, &occurrences))
                 return false;
             weighted += occurrences * form->weights[field];
             numbers += form->positions ? occurrences : 0;
-            for (; form->positions && occurrences != 0; occurrences--) {
+            for (uint64_t i = 0; form->positions && i < occurrences; i++) {
                 if (!varint_take(&w.at, w.end, &number) || number >= TEXT_MAX_POSITION)
                     return false;
-                sum += number;
+                sum += position_scaled(number, occurrences);
             }
         }
         if (w.at != w.end)
@@ -550,6 +579,7 @@ static bool survey(text_chunk *head, const text_form *form, const text_posting *
     *head = (text_chunk){.count = count,
                          .first = postings[0].rid,
                          .last = postings[count - 1].rid,
+                         .usual_fields = usual,
                          .position_bits = (uint8_t)best_parameter(sum, numbers)};
     head->distance_bits = (uint8_t)best_parameter(head->last - head->first + 1 - count, count - 1);
     head->impact_count = impacts_reduce(all, known + impact_count);
@@ -566,14 +596,14 @@ bool text_chunk_write(tansu_buffer *out, const text_form *form, const text_posti
         few = postings[i].length != 0;
     if (few)
         return write_few(out, postings, count);
-    if (!survey(&head, form, postings, count, impacts, impact_count) || !put_head(out, &head))
+    if (!survey(&head, form, postings, count, impacts, impact_count) || !put_head(out, form, &head))
         return false;
     bits_out d = {.out = &documents}, p = {.out = &positions};
     bool written = true;
     for (uint32_t i = 0; written && i < count; i++) {
         if (i != 0)
             put_rice(&d, postings[i].rid - postings[i - 1].rid - 1, head.distance_bits);
-        written = put_document(form, &postings[i], &d, &p, head.position_bits);
+        written = put_document(form, &postings[i], &head, &d, &p);
     }
     unsigned unused = end_bits(&d), unused_positions = end_bits(&p);
     written = written && !d.failed && !p.failed &&
@@ -594,15 +624,14 @@ static bool go_on(bits_out *b, const text_chunk *chunk, size_t at, size_t end) {
 }
 
 /* append_few -- text_chunk_append() to few documents. */
-static bool append_few(tansu_buffer *out, const text_chunk *chunk, const text_posting *p) {
-    return buffer_append_byte(out, (uint8_t)chunk->count) &&
-           put_varint(out, p->rid - chunk->first) &&
-           buffer_append(out, chunk->bytes + chunk->few_at, chunk->size - chunk->few_at) &&
-           put_varint(out, p->rid - chunk->last) && put_varint(out, p->length) &&
-           put_varint(out, p->size) && buffer_append(out, p->bytes, p->size);
+static bool append_few(tansu_buffer *out, text_chunk *chunk, const text_posting *posting) {
+    text_posting postings[TEXT_CHUNK_FEW + 1];
+    (void)text_chunk_postings(chunk, postings, NULL);
+    postings[chunk->count] = *posting;
+    return write_few(out, postings, chunk->count + 1);
 }
 
-bool text_chunk_append(tansu_buffer *out, const text_chunk *chunk, const text_posting *posting,
+bool text_chunk_append(tansu_buffer *out, text_chunk *chunk, const text_posting *posting,
                        bool *added) {
     uint32_t count = chunk->count + 1;
     *added = chunk->many ? chunk->count < TEXT_CHUNK_MOST && (count & (count - 1)) != 0
@@ -615,7 +644,8 @@ bool text_chunk_append(tansu_buffer *out, const text_chunk *chunk, const text_po
                        .first = chunk->first,
                        .last = posting->rid,
                        .distance_bits = chunk->distance_bits,
-                       .position_bits = chunk->position_bits};
+                       .position_bits = chunk->position_bits,
+                       .usual_fields = chunk->usual_fields};
     text_impact impacts[TEXT_MAX_IMPACTS + 1];
     memcpy(impacts, chunk->impacts, chunk->impact_count * sizeof *impacts);
     impacts[chunk->impact_count].length = posting->length;
@@ -625,12 +655,12 @@ bool text_chunk_append(tansu_buffer *out, const text_chunk *chunk, const text_po
     memcpy(head.impacts, impacts, head.impact_count * sizeof *impacts);
     tansu_buffer documents = TANSU_BUFFER_INIT, positions = TANSU_BUFFER_INIT;
     bits_out d = {.out = &documents}, p = {.out = &positions};
-    bool written = put_head(out, &head) &&
+    bool written = put_head(out, chunk->form, &head) &&
                    go_on(&d, chunk, chunk->documents_at, chunk->documents_end) &&
                    go_on(&p, chunk, chunk->positions_at, chunk->positions_end);
     if (written) {
         put_rice(&d, posting->rid - chunk->last - 1, head.distance_bits);
-        written = put_document(chunk->form, posting, &d, &p, head.position_bits);
+        written = put_document(chunk->form, posting, &head, &d, &p);
     }
     unsigned unused = end_bits(&d), unused_positions = end_bits(&p);
     written = written && !d.failed && !p.failed &&

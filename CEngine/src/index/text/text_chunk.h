@@ -10,16 +10,17 @@
  * document; what would follow the last document is left out.
  *
  * A chunk has up to TEXT_CHUNK_MOST documents. It begins with their number less one, one byte, and
- * the distance of the first record id from the last, a varint. Up to TEXT_CHUNK_FEW documents follow
- * one by one:
+ * the distance of the first record id from the last, a varint that a single document lacks. Up to
+ * TEXT_CHUNK_FEW documents follow one by one:
  *
  *     distance from the record id before (varint; not of the first) | length (varint) |
- *     size (varint) | posting
+ *     size (varint; not of the last) | posting
  *
  * If there are more, or their lengths are not known, the top bit of the first byte is set, and
  * there follow
  *
  *     parameters (2 bytes): of the Rice codes of distances and positions
+ *     with several fields: those that most documents have the term in (varint; a bit for each)
  *     impacts: their number (a byte), then pairs of weighted count and length (varints)
  *     size of the bits of documents (varint), and how many bits of the last byte they and those of
  *     positions leave unused (3 bits each, in a byte)
@@ -29,7 +30,8 @@
  *     bits of positions: for each document and field the first position, and the distances less one
  *
  * A number is coded with a parameter k as its upper bits in unary (so many ones, and a zero), and its
- * lower k bits; from RICE_ESCAPE ones on the number follows, as 40 bits. Counts have k 0.
+ * lower k bits; from RICE_ESCAPE ones on the number follows, as 40 bits. Counts have k 0. Positions of
+ * a term that a field has c times have a k smaller by the logarithm of (c + 1) / 2, rounded down.
  *
  * A posting, which is what the entry of a document has after its term, 00 and record id (index
  * entries, text_entries_make()), is: with several fields, a varint with a bit for each that has
@@ -93,8 +95,8 @@ typedef struct text_chunk {
     uint8_t distance_bits, position_bits;
     size_t documents_at, documents_end; /* bits */
     size_t positions_at, positions_end;
-    size_t few_at;                        /* where the first of few begins */
-    uint32_t postings_at[TEXT_CHUNK_FEW]; /* and the posting of each */
+    uint32_t usual_fields;
+    uint32_t postings_at[TEXT_CHUNK_FEW]; /* where that of each of few begins */
     uint32_t posting_sizes[TEXT_CHUNK_FEW];
     uint32_t lengths[TEXT_CHUNK_FEW];
     size_t next_at; /* the positions of document number `next` begin here */
@@ -129,7 +131,7 @@ bool text_chunk_write(tansu_buffer *out, const text_form *form, const text_posti
 /* text_chunk_append -- appends an opened chunk with one more document, behind its last one, to `out`;
  * *added false where all are to be written anew, since they are more than TEXT_CHUNK_FEW now or the
  * parameters are those of half as many. False when memory is exhausted. */
-bool text_chunk_append(tansu_buffer *out, const text_chunk *chunk, const text_posting *posting,
+bool text_chunk_append(tansu_buffer *out, text_chunk *chunk, const text_posting *posting,
                        bool *added);
 
 /* text_weighted -- the weighted count that a posting says; false when it is not valid. */
