@@ -119,45 +119,76 @@ static bool put_varint(tansu_buffer *out, uint64_t number) {
 
 /* A posting that is read number by number. */
 typedef struct posting_walk {
-    const text_form *form;
     const uint8_t *at, *end;
     uint32_t fields; /* a bit for each that is left */
+    uint64_t first;  /* the count of the first one, less one */
+    bool begun;
 } posting_walk;
 
 /* posting_begin -- false when it names fields that there are not, or none. */
 static bool posting_begin(posting_walk *w, const text_form *form, const uint8_t *bytes,
                           size_t size) {
-    uint64_t fields = 1;
-    *w = (posting_walk){.form = form, .at = bytes, .end = bytes + size};
-    if (form->fields > 1 && !varint_take(&w->at, w->end, &fields))
+    uint64_t first;
+    *w = (posting_walk){.at = bytes, .end = bytes + size, .fields = 1};
+    if (!varint_take(&w->at, w->end, &first))
         return false;
-    w->fields = (uint32_t)fields;
-    return fields != 0 && fields >> form->fields == 0;
+    if (form->fields > 1) {
+        w->fields = (uint32_t)first & ((1u << form->fields) - 1);
+        first >>= form->fields;
+    }
+    w->first = first;
+    return w->fields != 0;
 }
 
 /* posting_field -- the next field and its count. The positions are to be taken. */
 static bool posting_field(posting_walk *w, uint32_t *field, uint64_t *count) {
     *field = (uint32_t)__builtin_ctz(w->fields);
     w->fields &= w->fields - 1;
-    return varint_take(&w->at, w->end, count) && *count != 0 && *count <= TEXT_MAX_POSITION;
+    if (!w->begun)
+        *count = w->first;
+    else if (!varint_take(&w->at, w->end, count))
+        return false;
+    w->begun = true;
+    return ++*count <= TEXT_MAX_POSITION;
 }
 
-bool text_weighted(const text_form *form, const text_posting *posting, uint64_t *weighted) {
+/* posting_end -- where the posting ends that begins at `at`, and its weighted count; NULL if none
+ * begins there. */
+static const uint8_t *posting_end(const text_form *form, const uint8_t *at, const uint8_t *end,
+                                  uint64_t *weighted) {
     posting_walk w;
     uint32_t field;
     uint64_t count, number;
     *weighted = 0;
-    if (!posting_begin(&w, form, posting->bytes, posting->size))
-        return false;
+    if (!posting_begin(&w, form, at, (size_t)(end - at)))
+        return NULL;
     while (w.fields != 0) {
         if (!posting_field(&w, &field, &count))
-            return false;
+            return NULL;
         *weighted += count * form->weights[field];
         for (; form->positions && count != 0; count--)
             if (!varint_take(&w.at, w.end, &number) || number >= TEXT_MAX_POSITION)
-                return false;
+                return NULL;
     }
-    return w.at == w.end;
+    return w.at;
+}
+
+bool text_weighted(const text_form *form, const text_posting *posting, uint64_t *weighted) {
+    const uint8_t *end = posting->bytes + posting->size;
+    return posting_end(form, posting->bytes, end, weighted) == end;
+}
+
+/* ---- Lengths, rounded down to a byte ---- */
+
+/* length_code -- below 16 the length, then a power of two and three bits. length_floor: back. */
+static uint8_t length_code(uint32_t length) {
+    if (length < 16)
+        return (uint8_t)length;
+    unsigned shift = 28 - (unsigned)__builtin_clz(length);
+    return (uint8_t)(8 + shift * 8 + (length >> shift & 7));
+}
+static uint32_t length_floor(uint8_t code) {
+    return code < 16 ? code : (uint32_t)(8 + (code & 7)) << (code / 8 - 1);
 }
 
 /* ---- Impacts ---- */
@@ -208,28 +239,22 @@ static bool open_few(text_chunk *chunk, const uint8_t *at, const uint8_t *end) {
     text_impact impacts[TEXT_CHUNK_FEW];
     uint64_t rid = chunk->first;
     for (uint32_t i = 0; i < chunk->count; i++) {
-        bool last = i + 1 == chunk->count;
-        uint64_t distance = 0, length, size = 0;
-        if ((i != 0 && !varint_take(&at, end, &distance)) || !varint_take(&at, end, &length) ||
-            (!last && !varint_take(&at, end, &size)))
-            return false;
-        size = last ? (uint64_t)(end - at) : size;
-        if (size > (uint64_t)(end - at) || length > UINT32_MAX)
+        uint64_t distance = 0;
+        if ((i != 0 && !varint_take(&at, end, &distance)) || at == end)
             return false;
         rid += distance;
         chunk->rids[i] = rid;
-        chunk->postings_at[i] = (uint32_t)(at - chunk->bytes);
-        chunk->posting_sizes[i] = (uint32_t)size;
-        chunk->lengths[i] = (uint32_t)length;
-        text_posting posting = {rid, (uint32_t)length, (uint32_t)size, at};
-        impacts[i].length = (uint32_t)length;
-        if (!text_weighted(chunk->form, &posting, &impacts[i].weighted))
+        chunk->lengths[i] = impacts[i].length = length_floor(*at++);
+        const uint8_t *behind = posting_end(chunk->form, at, end, &impacts[i].weighted);
+        if (!behind)
             return false;
-        at += size;
+        chunk->postings_at[i] = (uint32_t)(at - chunk->bytes);
+        chunk->posting_sizes[i] = (uint32_t)(behind - at);
+        at = behind;
     }
     chunk->impact_count = impacts_reduce(impacts, chunk->count);
     memcpy(chunk->impacts, impacts, chunk->impact_count * sizeof *impacts);
-    return rid == chunk->last;
+    return rid == chunk->last && at == end;
 }
 
 /* open_many -- the beginning of a chunk of many documents. */
@@ -248,11 +273,9 @@ static bool open_many(text_chunk *chunk, const uint8_t *at, const uint8_t *end) 
         chunk->impact_count > TEXT_MAX_IMPACTS)
         return false;
     for (uint32_t i = 0; i < chunk->impact_count; i++) {
-        uint64_t length;
-        if (!varint_take(&at, end, &chunk->impacts[i].weighted) ||
-            !varint_take(&at, end, &length) || length > UINT32_MAX)
+        if (!varint_take(&at, end, &chunk->impacts[i].weighted) || at == end)
             return false;
-        chunk->impacts[i].length = (uint32_t)length;
+        chunk->impacts[i].length = length_floor(*at++);
     }
     uint64_t size;
     if (!varint_take(&at, end, &size) || end - at < 1 || size > (uint64_t)(end - at - 1))
@@ -440,13 +463,16 @@ static bool put_posting(text_chunk *chunk, uint32_t document, size_t *bit, tansu
     uint32_t fields = 0;
     for (uint32_t i = 0; i < form->fields; i++)
         fields |= (uint32_t)(counts[i] != 0) << i;
-    if (form->fields > 1 && !put_varint(bytes, fields))
-        return false;
+    bool first = true;
     for (uint32_t i = 0; i < form->fields; i++) {
         if (counts[i] == 0)
             continue;
-        if (!put_varint(bytes, counts[i]))
+        uint64_t number = counts[i] - 1;
+        if (first && form->fields > 1)
+            number = number << form->fields | fields;
+        if (!put_varint(bytes, number))
             return false;
+        first = false;
         for (uint32_t k = 0; form->positions && k < counts[i]; k++) {
             uint64_t number;
             if (!take_rice(chunk->bytes, bit, chunk->positions_end,
@@ -487,7 +513,7 @@ static bool write_few(tansu_buffer *out, const text_posting *postings, uint32_t 
     for (uint32_t i = 0; written && i < count; i++) {
         const text_posting *p = &postings[i];
         written = (i == 0 || put_varint(out, p->rid - postings[i - 1].rid)) &&
-                  put_varint(out, p->length) && (i + 1 == count || put_varint(out, p->size)) &&
+                  buffer_append_byte(out, length_code(p->length)) &&
                   buffer_append(out, p->bytes, p->size);
     }
     return written;
@@ -502,8 +528,8 @@ static bool put_head(tansu_buffer *out, const text_form *form, const text_chunk 
                (form->fields == 1 || put_varint(out, head->usual_fields)) &&
                buffer_append_byte(out, (uint8_t)head->impact_count);
     for (uint32_t i = 0; put && i < head->impact_count; i++)
-        put =
-            put_varint(out, head->impacts[i].weighted) && put_varint(out, head->impacts[i].length);
+        put = put_varint(out, head->impacts[i].weighted) &&
+              buffer_append_byte(out, length_code(head->impacts[i].length));
     return put;
 }
 

@@ -13,15 +13,15 @@
  * the distance of the first record id from the last, a varint that a single document lacks. Up to
  * TEXT_CHUNK_FEW documents follow one by one:
  *
- *     distance from the record id before (varint; not of the first) | length (varint) |
- *     size (varint; not of the last) | posting
+ *     distance from the record id before (varint; not of the first) | length (a byte) | posting
  *
  * If there are more, or their lengths are not known, the top bit of the first byte is set, and
  * there follow
  *
  *     parameters (2 bytes): of the Rice codes of distances and positions
  *     with several fields: those that most documents have the term in (varint; a bit for each)
- *     impacts: their number (a byte), then pairs of weighted count and length (varints)
+ *     impacts: their number (a byte), then pairs of weighted count (varint) and length
+ *     (a byte)
  *     size of the bits of documents (varint), and how many bits of the last byte they and those of
  *     positions leave unused (3 bits each, in a byte)
  *     bits of documents: for each, the distance from the one before less one (none for the first), and
@@ -33,10 +33,12 @@
  * lower k bits; from RICE_ESCAPE ones on the number follows, as 40 bits. Counts have k 0. Positions of
  * a term that a field has c times have a k smaller by the logarithm of (c + 1) / 2, rounded down.
  *
- * A posting, which is what the entry of a document has after its term, 00 and record id (index
- * entries, text_entries_make()), is: with several fields, a varint with a bit for each that has
- * the term; for each that has, the count and, if the index has positions, the first one and the
- * distances less one, as varints.
+ * A posting is what the entry of a document says of a term (index/text/text_entries.h): for each field
+ * that has it the count less one and, if the index has positions, the first one and the distances
+ * less one, as varints. With several fields the first number is shifted up by as many bits, which say
+ * which of them have the term.
+ *
+ * A length that is a byte is rounded down: below 16 as it is, then 8 + 8 * s + m for (8 + m) * 2^s.
  *
  * An impact says that no document of the chunk has both a higher weighted count and a smaller length
  * than one of the pairs: what such a document scores is the most that any can.
@@ -50,7 +52,7 @@
 #define TEXT_CHUNK_MOST 128
 #define TEXT_CHUNK_FEW 8
 /* A chunk that reaches so many bytes takes no more documents. */
-#define TEXT_CHUNK_BYTES 480
+#define TEXT_CHUNK_BYTES 640
 #define TEXT_MAX_IMPACTS 4
 #define TEXT_BLOCK 128
 

@@ -75,7 +75,7 @@ static void put_varint(tansu_buffer *out, uint64_t number) {
 typedef struct making {
     index_entries *entries;
     const text_scratch *s;
-    bool several; /* fields */
+    uint32_t fields; /* of the index */
     bool positions;
     uint64_t length;
     uint8_t rid[TEXT_RID_SIZE];
@@ -121,15 +121,14 @@ static bool put_term(making *m, size_t from, size_t end) {
     out->size += term + TEXT_RID_SIZE;
     put_varint(out, m->length);
     uint32_t fields = 0;
-    for (size_t i = from; m->several && i < end; i++)
+    for (size_t i = from; i < end; i++)
         fields |= (uint32_t)1 << field_of(s, i);
-    if (m->several)
-        put_varint(out, fields);
     for (size_t i = from, next; i < end; i = next) {
         uint32_t count = 1;
         for (next = i + 1; next < end && field_of(s, next) == field_of(s, i); next++)
             count += position_of(s, next) != position_of(s, next - 1);
-        put_varint(out, count);
+        put_varint(out, i == from && m->fields > 1 ? (uint64_t)(count - 1) << m->fields | fields
+                                                   : count - 1);
         if (!m->positions)
             continue;
         put_varint(out, position_of(s, i));
@@ -165,7 +164,7 @@ tansu_status text_entries_make(index_entries *entries, const index_definition *d
     uint64_t length = text_document_length(&s->document, definition);
     making m = {.entries = entries,
                 .s = s,
-                .several = text_fields(definition) > 1,
+                .fields = text_fields(definition),
                 .positions = !definition->text->leaves_positions,
                 .length = length > UINT32_MAX ? UINT32_MAX : length};
     text_rid_put(m.rid, rid);
