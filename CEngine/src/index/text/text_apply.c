@@ -44,6 +44,7 @@ typedef struct merge {
     tansu_buffer old; /* the entry of a chunk that is replaced */
     tansu_buffer made;
     tansu_buffer bytes; /* of decoded postings */
+    text_scratch_bits bits;
     uint32_t *counts;
     text_chunk chunk;
     text_posting *merged;
@@ -276,8 +277,8 @@ static tansu_status write_chunks(merge *m, const text_posting *postings, size_t 
     for (size_t part = 0, from = 0; status == TANSU_OK && part < parts; part++) {
         size_t end = count * (part + 1) / parts;
         if (!begin_entry(m, postings[end - 1].rid) ||
-            !text_chunk_write(&m->made, &m->form, postings + from, (uint32_t)(end - from), impacts,
-                              impact_count))
+            !text_chunk_write(&m->made, &m->bits, &m->form, postings + from, (uint32_t)(end - from),
+                              impacts, impact_count))
             status = error_memory(m->error);
         else
             status = tree_insert(m->writer, m->t, m->made.data, m->made.size, NULL, m->error);
@@ -330,24 +331,34 @@ static tansu_status merge_chunk(merge *m, bool found, size_t from, size_t end) {
                               : status;
 }
 
-/* append -- one document behind all others of the term; *done false where its chunk is full or to be
- * written anew. */
-static tansu_status append(merge *m, const change *c, bool *done) {
-    text_posting posting;
-    *done = false;
+/* append -- documents behind all others of the term, as many as fit into its last chunk; *end: which
+ * are left. */
+static tansu_status append(merge *m, size_t from, size_t *end) {
+    text_posting postings[TEXT_CHUNK_MOST];
+    uint32_t room = text_chunk_room(&m->chunk), count = 0;
+    *end = from;
     if (m->old.size - m->prefix.size >= TEXT_CHUNK_BYTES)
         return TANSU_OK;
-    if (!posting_of(c, &posting))
-        return damaged(m);
-    if (!begin_entry(m, c->rid) || !text_chunk_append(&m->made, &m->chunk, &posting, done))
+    for (; count < room && *end < m->count && !m->changes[*end].removes &&
+           (count == 0 || m->changes[*end].rid != postings[count - 1].rid);
+         count++, ++*end)
+        if (!posting_of(&m->changes[*end], &postings[count]))
+            return damaged(m);
+    /* One that changes, or what would make the chunk grow too much, is for merge_chunk(). */
+    if (count == 0 || (*end < m->count && count < room)) {
+        *end = from;
+        return TANSU_OK;
+    }
+    if (!begin_entry(m, postings[count - 1].rid) ||
+        !text_chunk_append(&m->made, &m->bits, &m->chunk, postings, count))
         return error_memory(m->error);
-    return *done ? replace(m, true) : TANSU_OK;
+    return replace(m, true);
 }
 
 /* merge_at -- makes changes from `from` on that belong to one chunk; *end: which are left. */
 static tansu_status merge_at(merge *m, size_t from, size_t *end) {
     size_t head = m->prefix.size;
-    bool found, last = false, done = false;
+    bool found, last = false;
     if (!buffer_reserve(&m->prefix, TEXT_RID_SIZE))
         return error_memory(m->error);
     text_rid_put(m->prefix.data + head, m->changes[from].rid);
@@ -361,10 +372,10 @@ static tansu_status merge_at(merge *m, size_t from, size_t *end) {
     }
     if (status == TANSU_OK && found && !open_old(m))
         return damaged(m);
-    *end = from + 1;
-    if (status == TANSU_OK && last && *end == m->count && !m->changes[from].removes)
-        status = append(m, &m->changes[from], &done);
-    if (status != TANSU_OK || done)
+    *end = from;
+    if (status == TANSU_OK && last && m->count - from <= text_chunk_room(&m->chunk))
+        status = append(m, from, end);
+    if (status != TANSU_OK || *end != from)
         return status;
     bool full = last && (m->chunk.count == TEXT_CHUNK_MOST ||
                          m->old.size - m->prefix.size >= TEXT_CHUNK_BYTES);
@@ -461,5 +472,7 @@ tansu_status text_apply(const index_definition *definition, text_changes next, v
     tansu_buffer_free(&m.old);
     tansu_buffer_free(&m.made);
     tansu_buffer_free(&m.bytes);
+    tansu_buffer_free(&m.bits.documents);
+    tansu_buffer_free(&m.bits.positions);
     return status;
 }

@@ -13,6 +13,7 @@
 #define RICE_PLAIN 40u
 /* In the first byte: the documents do not follow one by one. */
 #define CHUNK_MANY 0x80u
+#define NO_RID UINT64_MAX
 
 text_form text_form_of(const index_definition *definition) {
     return (text_form){.fields = text_fields(definition),
@@ -26,19 +27,20 @@ text_form text_form_of(const index_definition *definition) {
 typedef struct bits_out {
     tansu_buffer *out;
     uint64_t word;
-    unsigned count;
-    bool failed;
+    unsigned count; /* less than eight */
 } bits_out;
 
-/* put_bits -- up to 40 of them. */
-static void put_bits(bits_out *b, uint64_t value, unsigned count) {
+/* A number takes at most so many bytes; eight are written at once. */
+#define BITS_NUMBER 8
+
+/* put_bits -- up to 40 of them, for which there is room. */
+static inline void put_bits(bits_out *b, uint64_t value, unsigned count) {
     b->word |= value << b->count;
     b->count += count;
-    while (b->count >= 8) {
-        b->failed = b->failed || !buffer_append_byte(b->out, (uint8_t)b->word);
-        b->word >>= 8;
-        b->count -= 8;
-    }
+    store_u64(b->out->data + b->out->size, b->word);
+    b->out->size += b->count / 8;
+    b->word >>= b->count & ~7u;
+    b->count &= 7;
 }
 
 /* end_bits -- fills the last byte; returns how many of its bits are unused. */
@@ -537,7 +539,9 @@ static bool put_head(tansu_buffer *out, const text_form *form, const text_chunk 
 static bool put_document(const text_form *form, const text_posting *posting, const text_chunk *head,
                          bits_out *documents, bits_out *positions) {
     posting_walk w;
-    if (!posting_begin(&w, form, posting->bytes, posting->size))
+    const size_t most = ((size_t)posting->size + 1) * BITS_NUMBER + TANSU_MAX_INDEX_PATHS;
+    if (!posting_begin(&w, form, posting->bytes, posting->size) ||
+        !buffer_reserve(documents->out, most) || !buffer_reserve(positions->out, most))
         return false;
     if (form->fields > 1 && w.fields == head->usual_fields)
         put_bits(documents, 1, 1);
@@ -556,16 +560,7 @@ static bool put_document(const text_form *form, const text_posting *posting, con
             put_rice(positions, number, parameter);
         }
     }
-    return !documents->failed && !positions->failed;
-}
-
-/* put_streams -- what follows the head: both streams, that of positions from a buffer of its own. */
-static bool put_streams(tansu_buffer *out, const tansu_buffer *documents,
-                        const tansu_buffer *positions, unsigned unused, unsigned unused_positions) {
-    return put_varint(out, documents->size) &&
-           buffer_append_byte(out, (uint8_t)(unused | unused_positions << 3)) &&
-           buffer_append(out, documents->data, documents->size) &&
-           buffer_append(out, positions->data, positions->size);
+    return w.at == w.end;
 }
 
 /* survey -- the head of a chunk of postings: its impacts, and the best parameters. */
@@ -613,30 +608,48 @@ static bool survey(text_chunk *head, const text_form *form, const text_posting *
     return true;
 }
 
-bool text_chunk_write(tansu_buffer *out, const text_form *form, const text_posting *postings,
-                      uint32_t count, const text_impact *impacts, uint32_t impact_count) {
+/* finish -- the end of a chunk, whose streams are complete. */
+static bool finish(tansu_buffer *out, bits_out *documents, bits_out *positions) {
+    if (!buffer_reserve(documents->out, BITS_NUMBER) ||
+        !buffer_reserve(positions->out, BITS_NUMBER))
+        return false;
+    unsigned unused = end_bits(documents), unused_positions = end_bits(positions);
+    return put_varint(out, documents->out->size) &&
+           buffer_append_byte(out, (uint8_t)(unused | unused_positions << 3)) &&
+           buffer_append(out, documents->out->data, documents->out->size) &&
+           buffer_append(out, positions->out->data, positions->out->size);
+}
+
+/* put_documents -- documents, the first of which follows the record id `before`; NO_RID: none. */
+static bool put_documents(const text_form *form, const text_posting *postings, uint32_t count,
+                          uint64_t before, const text_chunk *head, bits_out *documents,
+                          bits_out *positions) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!buffer_reserve(documents->out, BITS_NUMBER * 2))
+            return false;
+        if (before != NO_RID)
+            put_rice(documents, postings[i].rid - before - 1, head->distance_bits);
+        before = postings[i].rid;
+        if (!put_document(form, &postings[i], head, documents, positions))
+            return false;
+    }
+    return true;
+}
+
+bool text_chunk_write(tansu_buffer *out, text_scratch_bits *scratch, const text_form *form,
+                      const text_posting *postings, uint32_t count, const text_impact *impacts,
+                      uint32_t impact_count) {
     text_chunk head;
-    tansu_buffer documents = TANSU_BUFFER_INIT, positions = TANSU_BUFFER_INIT;
     bool few = count <= TEXT_CHUNK_FEW;
     for (uint32_t i = 0; few && i < count; i++)
         few = postings[i].length != 0;
     if (few)
         return write_few(out, postings, count);
-    if (!survey(&head, form, postings, count, impacts, impact_count) || !put_head(out, form, &head))
-        return false;
-    bits_out d = {.out = &documents}, p = {.out = &positions};
-    bool written = true;
-    for (uint32_t i = 0; written && i < count; i++) {
-        if (i != 0)
-            put_rice(&d, postings[i].rid - postings[i - 1].rid - 1, head.distance_bits);
-        written = put_document(form, &postings[i], &head, &d, &p);
-    }
-    unsigned unused = end_bits(&d), unused_positions = end_bits(&p);
-    written = written && !d.failed && !p.failed &&
-              put_streams(out, &documents, &positions, unused, unused_positions);
-    tansu_buffer_free(&documents);
-    tansu_buffer_free(&positions);
-    return written;
+    bits_out d = {.out = &scratch->documents}, p = {.out = &scratch->positions};
+    d.out->size = p.out->size = 0;
+    return survey(&head, form, postings, count, impacts, impact_count) &&
+           put_head(out, form, &head) &&
+           put_documents(form, postings, count, NO_RID, &head, &d, &p) && finish(out, &d, &p);
 }
 
 /* go_on -- takes over bits from `at` to `end` of a chunk, for more to follow. */
@@ -650,48 +663,49 @@ static bool go_on(bits_out *b, const text_chunk *chunk, size_t at, size_t end) {
 }
 
 /* append_few -- text_chunk_append() to few documents. */
-static bool append_few(tansu_buffer *out, text_chunk *chunk, const text_posting *posting) {
-    text_posting postings[TEXT_CHUNK_FEW + 1];
-    (void)text_chunk_postings(chunk, postings, NULL);
-    postings[chunk->count] = *posting;
-    return write_few(out, postings, chunk->count + 1);
+static bool append_few(tansu_buffer *out, text_chunk *chunk, const text_posting *postings,
+                       uint32_t count) {
+    text_posting all[TEXT_CHUNK_FEW];
+    (void)text_chunk_postings(chunk, all, NULL);
+    memcpy(all + chunk->count, postings, count * sizeof *postings);
+    return write_few(out, all, chunk->count + count);
 }
 
-bool text_chunk_append(tansu_buffer *out, text_chunk *chunk, const text_posting *posting,
-                       bool *added) {
-    uint32_t count = chunk->count + 1;
-    *added = chunk->many ? chunk->count < TEXT_CHUNK_MOST && (count & (count - 1)) != 0
-                         : count <= TEXT_CHUNK_FEW;
-    if (!*added)
-        return true;
+uint32_t text_chunk_room(const text_chunk *chunk) {
+    uint32_t doubled = 2;
     if (!chunk->many)
-        return append_few(out, chunk, posting);
-    text_chunk head = {.count = count,
+        return TEXT_CHUNK_FEW - chunk->count;
+    while (doubled <= chunk->count)
+        doubled *= 2;
+    return chunk->count == TEXT_CHUNK_MOST ? 0 : doubled - 1 - chunk->count;
+}
+
+bool text_chunk_append(tansu_buffer *out, text_scratch_bits *scratch, text_chunk *chunk,
+                       const text_posting *postings, uint32_t count) {
+    if (!chunk->many)
+        return append_few(out, chunk, postings, count);
+    text_impact impacts[TEXT_CHUNK_MOST + TEXT_MAX_IMPACTS];
+    uint32_t impact_count = chunk->impact_count;
+    memcpy(impacts, chunk->impacts, impact_count * sizeof *impacts);
+    for (uint32_t i = 0; i < count; i++) {
+        text_impact *impact = &impacts[impact_count++];
+        impact->length = postings[i].length;
+        if (!text_weighted(chunk->form, &postings[i], &impact->weighted))
+            return false;
+    }
+    text_chunk head = {.count = chunk->count + count,
                        .first = chunk->first,
-                       .last = posting->rid,
+                       .last = postings[count - 1].rid,
                        .distance_bits = chunk->distance_bits,
                        .position_bits = chunk->position_bits,
                        .usual_fields = chunk->usual_fields};
-    text_impact impacts[TEXT_MAX_IMPACTS + 1];
-    memcpy(impacts, chunk->impacts, chunk->impact_count * sizeof *impacts);
-    impacts[chunk->impact_count].length = posting->length;
-    if (!text_weighted(chunk->form, posting, &impacts[chunk->impact_count].weighted))
-        return false;
-    head.impact_count = impacts_reduce(impacts, chunk->impact_count + 1);
+    head.impact_count = impacts_reduce(impacts, impact_count);
     memcpy(head.impacts, impacts, head.impact_count * sizeof *impacts);
-    tansu_buffer documents = TANSU_BUFFER_INIT, positions = TANSU_BUFFER_INIT;
-    bits_out d = {.out = &documents}, p = {.out = &positions};
-    bool written = put_head(out, chunk->form, &head) &&
-                   go_on(&d, chunk, chunk->documents_at, chunk->documents_end) &&
-                   go_on(&p, chunk, chunk->positions_at, chunk->positions_end);
-    if (written) {
-        put_rice(&d, posting->rid - chunk->last - 1, head.distance_bits);
-        written = put_document(chunk->form, posting, &head, &d, &p);
-    }
-    unsigned unused = end_bits(&d), unused_positions = end_bits(&p);
-    written = written && !d.failed && !p.failed &&
-              put_streams(out, &documents, &positions, unused, unused_positions);
-    tansu_buffer_free(&documents);
-    tansu_buffer_free(&positions);
-    return written;
+    bits_out d = {.out = &scratch->documents}, p = {.out = &scratch->positions};
+    d.out->size = p.out->size = 0;
+    return put_head(out, chunk->form, &head) &&
+           go_on(&d, chunk, chunk->documents_at, chunk->documents_end) &&
+           go_on(&p, chunk, chunk->positions_at, chunk->positions_end) &&
+           put_documents(chunk->form, postings, count, chunk->last, &head, &d, &p) &&
+           finish(out, &d, &p);
 }

@@ -125,16 +125,26 @@ bool text_chunk_positions(text_chunk *chunk, uint32_t document, uint32_t field,
  * `bytes`. False when the chunk is damaged or memory is exhausted. */
 bool text_chunk_postings(text_chunk *chunk, text_posting *postings, tansu_buffer *bytes);
 
+/* What chunks are written with, kept from one to the next. Zeroed, it is empty; both are freed with
+ * tansu_buffer_free(). */
+typedef struct text_scratch_bits {
+    tansu_buffer documents, positions;
+} text_scratch_bits;
+
 /* text_chunk_write -- appends a chunk of `count` documents to `out`; `impacts` are those of the chunk
  * that those of unknown length come from. False when memory is exhausted, or a posting invalid. */
-bool text_chunk_write(tansu_buffer *out, const text_form *form, const text_posting *postings,
-                      uint32_t count, const text_impact *impacts, uint32_t impact_count);
+bool text_chunk_write(tansu_buffer *out, text_scratch_bits *scratch, const text_form *form,
+                      const text_posting *postings, uint32_t count, const text_impact *impacts,
+                      uint32_t impact_count);
 
-/* text_chunk_append -- appends an opened chunk with one more document, behind its last one, to `out`;
- * *added false where all are to be written anew, since they are more than TEXT_CHUNK_FEW now or the
- * parameters are those of half as many. False when memory is exhausted. */
-bool text_chunk_append(tansu_buffer *out, text_chunk *chunk, const text_posting *posting,
-                       bool *added);
+/* text_chunk_room -- how many documents text_chunk_append() can take: with more of them all are to be
+ * written anew, since they are no longer few, or the parameters are those of half as many. */
+uint32_t text_chunk_room(const text_chunk *chunk);
+
+/* text_chunk_append -- appends an opened chunk to `out`, with more documents behind its last one.
+ * False when memory is exhausted, or a posting invalid. */
+bool text_chunk_append(tansu_buffer *out, text_scratch_bits *scratch, text_chunk *chunk,
+                       const text_posting *postings, uint32_t count);
 
 /* text_weighted -- the weighted count that a posting says; false when it is not valid. */
 bool text_weighted(const text_form *form, const text_posting *posting, uint64_t *weighted);
