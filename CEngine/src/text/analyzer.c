@@ -21,12 +21,18 @@
 
 /* Most words of a text are among the last few thousand: their terms are kept, since stemming takes
  * ten times as long as finding one here. */
-#define KEPT_TERMS 4096
+#define KEPT_TERMS 16384
 #define KEPT_WORD_MAX 23
 
+/* A word in words of the processor, its size in the last byte. All zero: none. */
+typedef struct kept_word {
+    uint64_t part[(KEPT_WORD_MAX + 1) / 8];
+} kept_word;
+
 typedef struct kept_term {
-    uint8_t word_size, term_size; /* 0: none */
-    uint8_t word[KEPT_WORD_MAX], term[KEPT_WORD_MAX];
+    kept_word word;
+    uint8_t term_size;
+    uint8_t term[KEPT_WORD_MAX];
 } kept_term;
 
 struct text_analyzer {
@@ -84,19 +90,34 @@ typedef struct analysis {
     bool failed;
 } analysis;
 
+/* kept_key -- a word as it is compared. */
+static inline kept_word kept_key(const uint8_t *word, size_t size) {
+    kept_word key = {{0}};
+    memcpy(key.part, word, size);
+    ((uint8_t *)key.part)[KEPT_WORD_MAX] = (uint8_t)size;
+    return key;
+}
+
 /* kept_of -- where the term of a word is kept, or would be. */
-static kept_term *kept_of(const text_analyzer *a, const uint8_t *word, size_t size) {
-    uint64_t hash = size;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ word[i]) * 0x9E3779B97F4A7C15u;
-    return &a->kept[hash >> 52 & (KEPT_TERMS - 1)];
+static inline kept_term *kept_of(const text_analyzer *a, const kept_word *key) {
+    const uint64_t odd = 0x9E3779B97F4A7C15u;
+    uint64_t hash = key->part[0] * odd ^ key->part[1] * (odd + 2) ^ key->part[2] * (odd + 4);
+    hash = (hash ^ hash >> 32) * odd;
+    return &a->kept[hash >> 48 & (KEPT_TERMS - 1)];
+}
+
+/* kept_is -- whether a place has the term of a word. */
+static inline bool kept_is(const kept_term *kept, const kept_word *key) {
+    return ((kept->word.part[0] ^ key->part[0]) | (kept->word.part[1] ^ key->part[1]) |
+            (kept->word.part[2] ^ key->part[2])) == 0;
 }
 
 /* put_stem -- appends the folded stem of a word; false when memory is exhausted. */
 static bool put_stem(text_analyzer *a, const uint8_t *word, size_t size, tansu_buffer *terms) {
-    kept_term *kept = size <= KEPT_WORD_MAX ? kept_of(a, word, size) : NULL;
+    kept_word key = kept_key(word, size <= KEPT_WORD_MAX ? size : 0);
+    kept_term *kept = size <= KEPT_WORD_MAX ? kept_of(a, &key) : NULL;
     size_t before = terms->size, stem_size;
-    if (kept && kept->word_size == size && memcmp(kept->word, word, size) == 0)
+    if (kept && kept_is(kept, &key))
         return buffer_append(terms, kept->term, kept->term_size);
     a->word.size = 0;
     if (!fold_word(&a->word, word, size, FOLD_CASE))
@@ -106,9 +127,8 @@ static bool put_stem(text_analyzer *a, const uint8_t *word, size_t size, tansu_b
         return false;
     stem_size = terms->size - before;
     if (kept && stem_size <= KEPT_WORD_MAX) {
-        kept->word_size = (uint8_t)size;
+        kept->word = key;
         kept->term_size = (uint8_t)stem_size;
-        memcpy(kept->word, word, size);
         memcpy(kept->term, terms->data + before, stem_size);
     }
     return true;
