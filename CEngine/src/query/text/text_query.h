@@ -25,6 +25,9 @@
 #include "index/text/text_document.h"
 #include "util/arena.h"
 
+/* A phrase has at most so many words, as have words that are near one another. */
+#define TEXT_MAX_PHRASE 100
+
 /* A $text condition without an index. */
 typedef struct text_condition text_condition;
 
@@ -43,7 +46,8 @@ enum text_kind {
 typedef struct text_word {
     const uint8_t *bytes;
     uint32_t size;
-    uint32_t position; /* PHRASE: its distance from the first term */
+    uint32_t position; /* PHRASE: its distance from the first term; NEAR: how many of the words
+                          before it are the same */
 } text_word;
 
 typedef struct text_node {
@@ -107,13 +111,15 @@ void text_found_free(text_found *found);
 
 /* text_phrase_count -- how many positions begin a phrase: `positions[i]` are those of words[i],
  * ascending. text_near_count -- how many positions of the first word have each of the others at most
- * `within` away; `ordered`: each after the one before, the last at most `within` after the first. */
+ * `within` away, equal words at places of their own; `ordered`: each after the one before, the last at most
+ * `within` after the first. */
 uint32_t text_phrase_count(const text_node *leaf, const uint32_t *const *positions,
                            const uint32_t *counts);
 uint32_t text_near_count(const text_node *leaf, const uint32_t *const *positions,
                          const uint32_t *counts);
 
-/* text_near_edits -- whether a term is within the edit distance of a fuzzy leaf. */
+/* text_near_edits -- whether a term is within the edit distance of a fuzzy leaf: the fewest
+ * characters that are inserted, removed, replaced, or swapped with a neighbour, none of them twice. */
 bool text_near_edits(const text_node *leaf, const uint8_t *term, size_t size);
 
 /* text_score -- what a leaf that is in a document adds. */

@@ -1,0 +1,173 @@
+/*
+ * query/text/text_query_count.c -- how often a leaf is among positions, whether a term is one of a
+ * fuzzy leaf, and what a leaf scores.
+ *
+ * Positions take one pass: each word has a cursor, which never goes back.
+ */
+#include "query/text/text_query.h"
+
+#include "text/fold.h"
+#include "util/utf8.h"
+
+#include <math.h>
+
+uint32_t text_phrase_count(const text_node *leaf, const uint32_t *const *positions,
+                           const uint32_t *counts) {
+    uint32_t at[TEXT_MAX_PHRASE] = {0}, found = 0;
+    for (uint32_t first = 0; first < counts[0]; first++) {
+        uint32_t word = 1;
+        for (; word < leaf->word_count; word++) {
+            uint32_t sought = positions[0][first] + leaf->words[word].position;
+            while (at[word] < counts[word] && positions[word][at[word]] < sought)
+                at[word]++;
+            if (at[word] == counts[word])
+                return found;
+            if (positions[word][at[word]] != sought)
+                break;
+        }
+        found += word == leaf->word_count;
+    }
+    return found;
+}
+
+/* near_ordered -- text_near_count() of words in their order: the first place of each after the one
+ * before leaves most room for those that follow. */
+static uint32_t near_ordered(const text_node *leaf, const uint32_t *const *positions,
+                             const uint32_t *counts) {
+    uint32_t at[TEXT_MAX_PHRASE] = {0}, found = 0;
+    for (uint32_t first = 0; first < counts[0]; first++) {
+        uint32_t begin = positions[0][first], last = begin, word = 1;
+        for (; word < leaf->word_count && last - begin <= leaf->within; word++) {
+            while (at[word] < counts[word] && positions[word][at[word]] <= last)
+                at[word]++;
+            if (at[word] == counts[word])
+                return found;
+            last = positions[word][at[word]];
+        }
+        found += word == leaf->word_count && last - begin <= leaf->within;
+    }
+    return found;
+}
+
+uint32_t text_near_count(const text_node *leaf, const uint32_t *const *positions,
+                         const uint32_t *counts) {
+    uint32_t at[TEXT_MAX_PHRASE] = {0}, found = 0;
+    if (leaf->ordered)
+        return near_ordered(leaf, positions, counts);
+    for (uint32_t first = 0; first < counts[0]; first++) {
+        uint32_t middle = positions[0][first], word = 1;
+        uint32_t begin = middle > leaf->within ? middle - leaf->within : 0;
+        for (; word < leaf->word_count; word++) {
+            while (at[word] < counts[word] && positions[word][at[word]] < begin)
+                at[word]++;
+            /* A word that is there several times has as many places. */
+            uint32_t repeated = leaf->words[word].position;
+            if (repeated >= counts[word] - at[word])
+                return found;
+            if (positions[word][at[word] + repeated] > middle + leaf->within)
+                break;
+        }
+        found += word == leaf->word_count;
+    }
+    return found;
+}
+
+/* ---- Edit distance ---- */
+
+/* The characters of a term, of which each may be replaced by several (text/fold.h). */
+#define EDIT_CHARACTERS (4 * WORD_CHARACTERS_MAX)
+/* Greater than each distance that is asked for. */
+#define FAR 3
+/* A row of the table has so many columns: lengths that differ by more are farther apart. */
+#define BAND (2 * (FAR - 1) + 1)
+
+/* decode -- the characters of a term; false when they are too many. */
+static bool decode(const uint8_t *bytes, size_t size, uint32_t *characters, uint32_t *count) {
+    *count = 0;
+    for (size_t at = 0; at < size;) {
+        if (*count == EDIT_CHARACTERS)
+            return false;
+        size_t step = utf8_decode(bytes + at, size - at, &characters[(*count)++]);
+        if (step == 0)
+            return false;
+        at += step;
+    }
+    return true;
+}
+
+static uint32_t least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+/*
+ * distance -- of two words, FAR if it is more than FAR - 1: the fewest characters to be inserted,
+ * removed, replaced, or swapped with a neighbour, none of them twice (optimal string alignment, as
+ * Lucene has it). Of each row of the table only the columns next to the diagonal are made: column d
+ * of row i is that of b[i + d - (FAR - 1)].
+ */
+static uint32_t distance(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count) {
+    uint32_t rows[3][BAND + 2];
+    for (uint32_t i = 0; i <= a_count; i++) {
+        /* A column more at either side, which is far. */
+        uint32_t *row = rows[i % 3] + 1;
+        const uint32_t *above = rows[(i + 2) % 3] + 1, *before = rows[(i + 1) % 3] + 1;
+        uint32_t nearest = FAR;
+        row[-1] = row[BAND] = FAR;
+        for (int d = 0; d < BAND; d++) {
+            int64_t j = (int64_t)i + d - (FAR - 1);
+            row[d] = FAR;
+            if (j < 0 || j > b_count)
+                continue;
+            if (i == 0) {
+                row[d] = least((uint32_t)j, FAR);
+            } else {
+                row[d] = least(row[d], row[d - 1] + 1);
+                row[d] = least(row[d], above[d + 1] + 1);
+                if (j > 0)
+                    row[d] = least(row[d], above[d] + (a[i - 1] != b[j - 1]));
+                if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                    row[d] = least(row[d], before[d] + 1);
+            }
+            nearest = least(nearest, row[d]);
+        }
+        if (nearest == FAR)
+            return FAR;
+    }
+    int64_t d = (int64_t)b_count - a_count + (FAR - 1);
+    return d < 0 || d >= BAND ? FAR : rows[a_count % 3][d + 1];
+}
+
+/* fuzzy_begin -- whether a term begins with the characters that are to be the same. */
+static bool fuzzy_begin(const text_node *leaf, const uint8_t *term, size_t size) {
+    const text_word *word = &leaf->words[0];
+    size_t at = 0;
+    uint32_t character;
+    for (uint32_t i = 0; i < leaf->same && at < word->size; i++)
+        at += utf8_decode(word->bytes + at, word->size - at, &character);
+    return size >= at && memcmp(word->bytes, term, at) == 0;
+}
+
+bool text_near_edits(const text_node *leaf, const uint8_t *term, size_t size) {
+    const text_word *word = &leaf->words[0];
+    uint32_t a[EDIT_CHARACTERS], b[EDIT_CHARACTERS], a_count, b_count;
+    /* An edit is of one character, which has up to four bytes. */
+    size_t difference = size > word->size ? size - word->size : word->size - size;
+    if (difference > 4 * leaf->distance || !fuzzy_begin(leaf, term, size) ||
+        !decode(word->bytes, word->size, a, &a_count) || !decode(term, size, b, &b_count))
+        return false;
+    return distance(a, a_count, b, b_count) <= leaf->distance;
+}
+
+/* ---- Scores ---- */
+
+double text_idf(uint64_t having, uint64_t documents) {
+    uint64_t lacking = documents > having ? documents - having : 0;
+    return log1p(((double)lacking + 0.5) / ((double)having + 0.5));
+}
+
+double text_score(const text_query *q, double idf, double boost, double count, double length,
+                  double mean) {
+    double relative = mean > 0 ? length / mean : 1;
+    double saturation = count + q->k1 * (1 - q->b + q->b * relative);
+    return saturation > 0 ? boost * idf * count * (q->k1 + 1) / saturation : 0;
+}
