@@ -11,10 +11,6 @@
 
 #include <stdlib.h>
 
-/* Scripts of which each character is a term. */
-#define UNITS                                                                     \
-    (WORD_SET(WORD_HANGUL) | WORD_SET(WORD_KATAKANA) | WORD_SET(WORD_IDEOGRAPH) | \
-     WORD_SET(WORD_COMPLEX))
 #define LETTERS (WORD_SET(WORD_LETTER) | WORD_SET(WORD_HEBREW))
 #define DIGITS WORD_SET(WORD_NUMERIC)
 #define EMOJI (WORD_SET(WORD_PICTOGRAPH) | WORD_SET(WORD_REGIONAL))
@@ -236,7 +232,7 @@ static void put_segment(analysis *an, size_t start, size_t end) {
         uint32_t c;
         size_t next = at + utf8_decode(an->text + at, end - at, &c);
         uint32_t class = WORD_SET(word_class_of(c));
-        if (!(class & UNITS)) {
+        if (!(class & WORD_UNITS)) {
             if (class & (LETTERS | DIGITS | EMOJI)) {
                 content |= class;
             } else if (!(class & WORD_IGNORED)) {
@@ -284,7 +280,7 @@ bool text_analyze(text_analyzer *a, const uint8_t *text, size_t size, enum text_
             put_word(&an, at, end, false, false);
         } else {
             end = word_end(text, size, at, &classes);
-            if (classes & (UNITS | LETTERS | DIGITS | EMOJI))
+            if (classes & (WORD_UNITS | LETTERS | DIGITS | EMOJI))
                 put_segment(&an, at, end);
             else if (an.unit_end != at || !(classes & WORD_IGNORED))
                 end_units(&an);

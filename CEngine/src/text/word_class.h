@@ -43,6 +43,11 @@ enum word_class {
 /* What the rules look through (WB4): it belongs to the character before. */
 #define WORD_IGNORED (WORD_SET(WORD_EXTEND) | WORD_SET(WORD_FORMAT) | WORD_SET(WORD_ZWJ))
 
+/* Scripts without spaces between words, of which each character is a term. */
+#define WORD_UNITS                                                                \
+    (WORD_SET(WORD_HANGUL) | WORD_SET(WORD_KATAKANA) | WORD_SET(WORD_IDEOGRAPH) | \
+     WORD_SET(WORD_COMPLEX))
+
 /* The classes of ASCII. */
 extern const uint8_t word_ascii_classes[128];
 

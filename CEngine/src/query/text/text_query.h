@@ -46,8 +46,11 @@ enum text_kind {
 typedef struct text_word {
     const uint8_t *bytes;
     uint32_t size;
-    uint32_t position; /* PHRASE: its distance from the first term; NEAR: how many of the words
-                          before it are the same */
+    /* PHRASE: its distance from the first term; NEAR: how many of the words before it are the same;
+     * PREFIX: how many characters it has. */
+    uint32_t position;
+    const uint8_t *form; /* of an exact leaf: what a word of a document has in common with it */
+    uint32_t form_size;
 } text_word;
 
 typedef struct text_node {
@@ -58,16 +61,24 @@ typedef struct text_node {
     uint32_t number; /* of the leaf, from 0, in the order of the tree */
     text_word *words;
     uint32_t word_count; /* one, but of PHRASE and NEAR */
+    uint32_t slot;       /* of the first word, among the words of all leaves */
     uint32_t distance;   /* FUZZY: 1 or 2 */
     uint32_t same;       /* FUZZY: so many characters at the beginning are as they are */
     uint32_t within;     /* NEAR */
     bool ordered;        /* NEAR: in their order */
     bool exact;          /* $caseSensitive or $diacriticSensitive: documents are to be read */
-    const char *text;    /* as it was written, for explain and exact comparison */
+    const char *text;    /* as it was written, for explain */
     /* ALL and ANY. */
     struct text_node **children, **without, **optional;
     uint32_t child_count, without_count, optional_count;
 } text_node;
+
+/* A word of a leaf, to be found by its term. */
+typedef struct text_use {
+    const text_node *leaf;
+    const text_word *word;
+    uint32_t next; /* number of another one with the same hash, plus one; 0: none */
+} text_use;
 
 /* A search, prepared for one index. */
 typedef struct text_query {
@@ -76,6 +87,13 @@ typedef struct text_query {
     uint32_t leaves;
     double k1, b;
     bool case_sensitive, diacritic_sensitive;
+    bool needs_document;
+    /* Private: how text_query_test() finds the leaves of a term. */
+    text_use *uses; /* by their slots */
+    uint32_t slots;
+    uint32_t *buckets; /* numbers plus one, by the hash of the term */
+    uint32_t bucket_mask;
+    uint32_t compared; /* likewise the first one that no hash finds: PREFIX and FUZZY */
 } text_query;
 
 /* text_query_parse -- the operand of $text, which is kept by reference. Errors: INVALID_QUERY,
@@ -84,22 +102,25 @@ tansu_status text_query_parse(const uint8_t *operand, size_t size, arena *memory
                               text_condition **result, tansu_error *error);
 
 /* text_query_bind -- prepares a search. `d` has the analyzers. Errors: INVALID_QUERY (a path that the
- * index has not; a language that is unknown), UNSUPPORTED, MEMORY. */
+ * index has not; a language that is unknown), UNSUPPORTED, TOO_LARGE, MEMORY. */
 tansu_status text_query_bind(const text_condition *condition, const index_definition *definition,
                              text_document *d, arena *memory, text_query **result,
                              tansu_error *error);
 
 /* text_query_needs_document -- whether the index alone cannot say which documents match: case or
- * accents count, positions are missing, or a path of an index of everything is named. */
+ * accents count, or positions are missing. */
 bool text_query_needs_document(const text_query *q);
 
 /* ---- One document, without the postings of the index ---- */
 
-/* What a document has of a search. */
+/* What a document has of a search; reused from one to the next. Zeroed, it is empty. */
 typedef struct text_found {
     bool matches;
     uint64_t *counts; /* of each leaf: the weighted count */
     uint32_t capacity;
+    struct text_slot *slots; /* private, as are the following */
+    uint32_t slot_capacity;
+    tansu_buffer form;
 } text_found;
 
 /* text_query_test -- of a document that text_document_read() has read. False when memory is
