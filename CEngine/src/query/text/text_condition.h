@@ -13,6 +13,8 @@
 #define TEXT_MAX_STRING ((size_t)64 * 1024)
 #define TEXT_MAX_BOOST 1e6
 #define TEXT_MAX_SAME 8
+/* Places in a text that are highlighted. */
+#define TEXT_MAX_PLACES 1000000
 
 enum text_item_kind {
     ITEM_WORDS, /* words of a string, each for itself */
@@ -75,17 +77,33 @@ tansu_status text_query_bind_to(const text_condition *condition, const index_def
                                 const text_target *target, text_document *d, arena *memory,
                                 text_query **result, tansu_error *error);
 
-/* Where a word of a leaf is in a field. */
+/* Where a word is in a field. */
 typedef struct text_slot {
-    uint32_t *positions; /* of PHRASE and NEAR */
+    uint32_t *positions; /* of words of PHRASE and NEAR */
     uint32_t *tokens;    /* in text_document.tokens, when they are asked for */
     uint32_t count, capacity, token_capacity;
 } text_slot;
 
 /* text_find -- where the words of all leaves are in some strings of one field: found->slots. `tokens`:
- * in which tokens, too. False when memory is exhausted. */
+ * in which tokens, too. False when memory is exhausted or, then found->full, the tokens are more
+ * than TEXT_MAX_PLACES. */
 bool text_find(const text_query *q, const text_document *d, uint32_t first_string,
                uint32_t end_string, bool tokens, text_found *found);
+
+/* text_positions -- those of the words of a leaf, for text_next(). */
+void text_positions(const text_node *leaf, const text_found *found, const uint32_t **positions,
+                    uint32_t *counts);
+
+/* A walk through the places of a PHRASE or NEAR. Zeroed, it is before the first. */
+typedef struct text_walk {
+    uint32_t first;               /* the number of the first word's position to be tried next */
+    uint32_t at[TEXT_MAX_PHRASE]; /* the positions of the words; of NEAR that is not ordered, the
+                                     first that is near enough */
+} text_walk;
+
+/* text_next -- to the next place; false when there is none. */
+bool text_next(const text_node *leaf, const uint32_t *const *positions, const uint32_t *counts,
+               text_walk *w);
 
 /* text_exact_form -- appends what words have in common that an exact search takes for the same: letter
  * case unless `case_sensitive`, and accents unless `diacritic_sensitive`, are left out. False when

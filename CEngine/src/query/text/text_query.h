@@ -51,6 +51,7 @@ typedef struct text_word {
     uint32_t position;
     const uint8_t *form; /* of an exact leaf: what a word of a document has in common with it */
     uint32_t form_size;
+    uint32_t slot; /* equal words of all leaves have the same */
 } text_word;
 
 typedef struct text_node {
@@ -61,7 +62,6 @@ typedef struct text_node {
     uint32_t number; /* of the leaf, from 0, in the order of the tree */
     text_word *words;
     uint32_t word_count; /* one, but of PHRASE and NEAR */
-    uint32_t slot;       /* of the first word, among the words of all leaves */
     uint32_t distance;   /* FUZZY: 1 or 2 */
     uint32_t same;       /* FUZZY: so many characters at the beginning are as they are */
     uint32_t within;     /* NEAR */
@@ -73,12 +73,13 @@ typedef struct text_node {
     uint32_t child_count, without_count, optional_count;
 } text_node;
 
-/* A word of a leaf, to be found by its term. */
-typedef struct text_use {
-    const text_node *leaf;
+/* A word that leaves have, to be found by its term. */
+typedef struct text_sought {
+    const text_node *leaf; /* one of them */
     const text_word *word;
-    uint32_t next; /* number of another one with the same hash, plus one; 0: none */
-} text_use;
+    bool together; /* one of them is a PHRASE or NEAR */
+    uint32_t next; /* slot of another one with the same hash, plus one; 0: none */
+} text_sought;
 
 /* A search, prepared for one index. */
 typedef struct text_query {
@@ -88,10 +89,11 @@ typedef struct text_query {
     double k1, b;
     bool case_sensitive, diacritic_sensitive;
     bool needs_document;
+    const text_node **list; /* the leaves, by their numbers */
     /* Private: how text_query_test() finds the leaves of a term. */
-    text_use *uses; /* by their slots */
+    text_sought *sought; /* by their slots */
     uint32_t slots;
-    uint32_t *buckets; /* numbers plus one, by the hash of the term */
+    uint32_t *buckets; /* slots plus one, by the hash of the term */
     uint32_t bucket_mask;
     uint32_t compared; /* likewise the first one that no hash finds: PREFIX and FUZZY */
 } text_query;
@@ -119,7 +121,8 @@ typedef struct text_found {
     uint64_t *counts; /* of each leaf: the weighted count */
     uint32_t capacity;
     struct text_slot *slots; /* private, as are the following */
-    uint32_t slot_capacity;
+    uint32_t slot_capacity, tokens;
+    bool full;
     tansu_buffer form;
 } text_found;
 

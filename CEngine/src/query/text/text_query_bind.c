@@ -425,44 +425,59 @@ static tansu_status add_lists(text_binder *b, node_list *out, const text_item *g
 
 /* ---- The query ---- */
 
-/* number_leaves -- numbers the leaves and their words; counts both in the query. */
-static void number_leaves(text_query *q, text_node *node) {
+/* visit_leaves -- calls a function for each leaf of a tree, in order. */
+static void visit_leaves(text_query *q, text_node *node,
+                         void (*visit)(text_query *q, text_node *leaf)) {
     const struct {
         text_node **nodes;
         uint32_t count;
     } lists[] = {{node->children, node->child_count},
                  {node->optional, node->optional_count},
                  {node->without, node->without_count}};
-    if (node->kind < TEXT_ALL) {
-        node->number = q->leaves++;
-        node->slot = q->slots;
-        q->slots += node->word_count;
-        bool together = node->kind == TEXT_PHRASE || node->kind == TEXT_NEAR;
-        q->needs_document =
-            q->needs_document || node->exact || (together && q->definition->text->leaves_positions);
-    }
+    if (node->kind < TEXT_ALL)
+        visit(q, node);
     for (int i = 0; i < 3; i++)
         for (uint32_t j = 0; j < lists[i].count; j++)
-            number_leaves(q, lists[i].nodes[j]);
+            visit_leaves(q, lists[i].nodes[j], visit);
 }
 
-/* put_uses -- enters the words of all leaves into the table. */
-static void put_uses(text_query *q, const text_node *node) {
-    for (uint32_t i = 0; node->kind < TEXT_ALL && i < node->word_count; i++) {
-        const text_word *word = &node->words[i];
-        text_use *use = &q->uses[node->slot + i];
-        uint32_t *head = node->kind == TEXT_PREFIX || node->kind == TEXT_FUZZY
-                             ? &q->compared
-                             : &q->buckets[text_hash(word->bytes, word->size) & q->bucket_mask];
-        *use = (text_use){node, word, *head};
-        *head = node->slot + i + 1;
+/* number_leaf -- counts the leaves and their words. */
+static void number_leaf(text_query *q, text_node *leaf) {
+    bool together = leaf->kind == TEXT_PHRASE || leaf->kind == TEXT_NEAR;
+    leaf->number = q->leaves++;
+    q->slots += leaf->word_count;
+    q->needs_document =
+        q->needs_document || leaf->exact || (together && q->definition->text->leaves_positions);
+}
+
+/* is_sought -- whether a word that is sought is found just as that of a leaf. */
+static bool is_sought(const text_sought *sought, const text_node *leaf, const text_word *word) {
+    const text_node *other = sought->leaf;
+    bool alone = leaf->kind == TEXT_PREFIX || leaf->kind == TEXT_FUZZY;
+    bool other_alone = other->kind == TEXT_PREFIX || other->kind == TEXT_FUZZY;
+    return alone == other_alone && (!alone || other->kind == leaf->kind) &&
+           other->distance == leaf->distance && other->same == leaf->same &&
+           same_word(sought->word, word);
+}
+
+/* seek_leaf -- enters a leaf and its words into the tables. */
+static void seek_leaf(text_query *q, text_node *leaf) {
+    bool alone = leaf->kind == TEXT_PREFIX || leaf->kind == TEXT_FUZZY;
+    q->list[leaf->number] = leaf;
+    for (uint32_t i = 0; i < leaf->word_count; i++) {
+        text_word *word = &leaf->words[i];
+        uint32_t *head =
+            alone ? &q->compared : &q->buckets[text_hash(word->bytes, word->size) & q->bucket_mask];
+        uint32_t at = *head;
+        while (at != 0 && !is_sought(&q->sought[at - 1], leaf, word))
+            at = q->sought[at - 1].next;
+        if (at == 0) {
+            q->sought[q->slots] = (text_sought){.leaf = leaf, .word = word, .next = *head};
+            at = *head = ++q->slots;
+        }
+        word->slot = at - 1;
+        q->sought[at - 1].together |= leaf->kind == TEXT_PHRASE || leaf->kind == TEXT_NEAR;
     }
-    for (uint32_t i = 0; i < node->child_count; i++)
-        put_uses(q, node->children[i]);
-    for (uint32_t i = 0; i < node->optional_count; i++)
-        put_uses(q, node->optional[i]);
-    for (uint32_t i = 0; i < node->without_count; i++)
-        put_uses(q, node->without[i]);
 }
 
 /* finish -- makes the query of its root. */
@@ -477,16 +492,18 @@ static tansu_status finish(text_binder *b, text_node *root, text_query **result)
                       .b = c->b,
                       .case_sensitive = c->case_sensitive,
                       .diacritic_sensitive = c->diacritic_sensitive};
-    number_leaves(q, root);
+    visit_leaves(q, root, number_leaf);
     uint32_t buckets = 4;
     while (buckets < 2 * q->slots)
         buckets *= 2;
     q->bucket_mask = buckets - 1;
     q->buckets = arena_alloc(b->memory, buckets * sizeof *q->buckets);
-    q->uses = arena_alloc(b->memory, (q->slots + 1) * sizeof *q->uses);
-    if (!q->buckets || !q->uses)
+    q->sought = arena_alloc(b->memory, (q->slots + 1) * sizeof *q->sought);
+    q->list = arena_alloc(b->memory, (q->leaves + 1) * sizeof *q->list);
+    if (!q->buckets || !q->sought || !q->list)
         return error_memory(b->error);
-    put_uses(q, root);
+    q->slots = 0;
+    visit_leaves(q, root, seek_leaf);
     return TANSU_OK;
 }
 

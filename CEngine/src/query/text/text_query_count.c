@@ -4,58 +4,62 @@
  *
  * Positions take one pass: each word has a cursor, which never goes back.
  */
-#include "query/text/text_query.h"
+#include "query/text/text_condition.h"
 
 #include "text/fold.h"
 #include "util/utf8.h"
 
 #include <math.h>
 
-uint32_t text_phrase_count(const text_node *leaf, const uint32_t *const *positions,
-                           const uint32_t *counts) {
-    uint32_t at[TEXT_MAX_PHRASE] = {0}, found = 0;
-    for (uint32_t first = 0; first < counts[0]; first++) {
-        uint32_t word = 1;
+/* next_phrase -- text_next() of a phrase. */
+static bool next_phrase(const text_node *leaf, const uint32_t *const *positions,
+                        const uint32_t *counts, text_walk *w) {
+    while (w->first < counts[0]) {
+        uint32_t word = 1, *at = w->at;
+        at[0] = w->first++;
         for (; word < leaf->word_count; word++) {
-            uint32_t sought = positions[0][first] + leaf->words[word].position;
+            uint32_t sought = positions[0][at[0]] + leaf->words[word].position;
             while (at[word] < counts[word] && positions[word][at[word]] < sought)
                 at[word]++;
             if (at[word] == counts[word])
-                return found;
+                return false;
             if (positions[word][at[word]] != sought)
                 break;
         }
-        found += word == leaf->word_count;
+        if (word == leaf->word_count)
+            return true;
     }
-    return found;
+    return false;
 }
 
-/* near_ordered -- text_near_count() of words in their order: the first place of each after the one
- * before leaves most room for those that follow. */
-static uint32_t near_ordered(const text_node *leaf, const uint32_t *const *positions,
-                             const uint32_t *counts) {
-    uint32_t at[TEXT_MAX_PHRASE] = {0}, found = 0;
-    for (uint32_t first = 0; first < counts[0]; first++) {
-        uint32_t begin = positions[0][first], last = begin, word = 1;
+/* next_ordered -- text_next() of words near one another in their order: the first place of each after
+ * the one before leaves most room for those that follow. */
+static bool next_ordered(const text_node *leaf, const uint32_t *const *positions,
+                         const uint32_t *counts, text_walk *w) {
+    while (w->first < counts[0]) {
+        uint32_t word = 1, *at = w->at;
+        at[0] = w->first++;
+        uint32_t begin = positions[0][at[0]], last = begin;
         for (; word < leaf->word_count && last - begin <= leaf->within; word++) {
             while (at[word] < counts[word] && positions[word][at[word]] <= last)
                 at[word]++;
             if (at[word] == counts[word])
-                return found;
+                return false;
             last = positions[word][at[word]];
         }
-        found += word == leaf->word_count && last - begin <= leaf->within;
+        if (word == leaf->word_count && last - begin <= leaf->within)
+            return true;
     }
-    return found;
+    return false;
 }
 
-uint32_t text_near_count(const text_node *leaf, const uint32_t *const *positions,
-                         const uint32_t *counts) {
-    uint32_t at[TEXT_MAX_PHRASE] = {0}, found = 0;
-    if (leaf->ordered)
-        return near_ordered(leaf, positions, counts);
-    for (uint32_t first = 0; first < counts[0]; first++) {
-        uint32_t middle = positions[0][first], word = 1;
+/* next_near -- text_next() of words near one another in any order. */
+static bool next_near(const text_node *leaf, const uint32_t *const *positions,
+                      const uint32_t *counts, text_walk *w) {
+    while (w->first < counts[0]) {
+        uint32_t word = 1, *at = w->at;
+        at[0] = w->first++;
+        uint32_t middle = positions[0][at[0]];
         uint32_t begin = middle > leaf->within ? middle - leaf->within : 0;
         for (; word < leaf->word_count; word++) {
             while (at[word] < counts[word] && positions[word][at[word]] < begin)
@@ -63,12 +67,39 @@ uint32_t text_near_count(const text_node *leaf, const uint32_t *const *positions
             /* A word that is there several times has as many places. */
             uint32_t repeated = leaf->words[word].position;
             if (repeated >= counts[word] - at[word])
-                return found;
+                return false;
             if (positions[word][at[word] + repeated] > middle + leaf->within)
                 break;
         }
-        found += word == leaf->word_count;
+        if (word == leaf->word_count)
+            return true;
     }
+    return false;
+}
+
+bool text_next(const text_node *leaf, const uint32_t *const *positions, const uint32_t *counts,
+               text_walk *w) {
+    return leaf->kind == TEXT_PHRASE ? next_phrase(leaf, positions, counts, w)
+           : leaf->ordered           ? next_ordered(leaf, positions, counts, w)
+                                     : next_near(leaf, positions, counts, w);
+}
+
+uint32_t text_phrase_count(const text_node *leaf, const uint32_t *const *positions,
+                           const uint32_t *counts) {
+    text_walk w = {.first = 0};
+    uint32_t found = 0;
+    while (next_phrase(leaf, positions, counts, &w))
+        found++;
+    return found;
+}
+
+uint32_t text_near_count(const text_node *leaf, const uint32_t *const *positions,
+                         const uint32_t *counts) {
+    text_walk w = {.first = 0};
+    uint32_t found = 0;
+    while (leaf->ordered ? next_ordered(leaf, positions, counts, &w)
+                         : next_near(leaf, positions, counts, &w))
+        found++;
     return found;
 }
 

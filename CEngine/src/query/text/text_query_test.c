@@ -36,54 +36,46 @@ static bool reserve(const text_query *q, text_found *found) {
 typedef struct text_occurrence {
     const uint8_t *term, *written;
     uint32_t size, written_size;
-    uint32_t field, position;
+    uint32_t position;
     uint32_t token; /* its number */
 } text_occurrence;
 
 /* has_form -- *has: whether a word is, or begins, exactly like that of an exact leaf. False when
  * memory is exhausted. */
-static bool has_form(const text_query *q, text_found *found, const text_use *use,
+static bool has_form(const text_query *q, text_found *found, const text_sought *sought,
                      const text_occurrence *o, bool *has) {
     uint32_t count;
     size_t size = o->written_size;
     found->form.size = 0;
-    if (use->leaf->kind == TEXT_PREFIX)
-        size = text_cut(o->written, size, use->word->position, &count);
+    if (sought->leaf->kind == TEXT_PREFIX)
+        size = text_cut(o->written, size, sought->word->position, &count);
     if (!text_exact_form(&found->form, o->written, size, q->case_sensitive, q->diacritic_sensitive))
         return false;
-    *has = found->form.size == use->word->form_size &&
-           memcmp(found->form.data, use->word->form, found->form.size) == 0;
+    *has = found->form.size == sought->word->form_size &&
+           memcmp(found->form.data, sought->word->form, found->form.size) == 0;
     return true;
 }
 
 /* has_term -- whether a term is one of a word's. */
-static bool has_term(const text_use *use, const text_occurrence *o) {
-    const text_word *word = use->word;
-    if (use->leaf->kind == TEXT_FUZZY)
-        return text_near_edits(use->leaf, o->term, o->size);
-    return (use->leaf->kind == TEXT_PREFIX ? word->size <= o->size : word->size == o->size) &&
+static bool has_term(const text_sought *sought, const text_occurrence *o) {
+    const text_word *word = sought->word;
+    if (sought->leaf->kind == TEXT_FUZZY)
+        return text_near_edits(sought->leaf, o->term, o->size);
+    return (sought->leaf->kind == TEXT_PREFIX ? word->size <= o->size : word->size == o->size) &&
            memcmp(word->bytes, o->term, word->size) == 0;
 }
 
-/* try_use -- counts an occurrence of a term where it is the word's. False when memory is exhausted. */
-static bool try_use(const text_query *q, text_found *found, const text_use *use,
-                    const text_occurrence *o, bool tokens) {
-    const text_node *leaf = use->leaf;
-    text_slot *slot = &found->slots[use - q->uses];
-    bool has = true;
-    if (!(leaf->fields >> o->field & 1) || !has_term(use, o))
-        return true;
-    if (leaf->exact && !has_form(q, found, use, o, &has))
-        return false;
-    if (!has)
-        return true;
-    if (leaf->kind == TEXT_PHRASE || leaf->kind == TEXT_NEAR) {
+/* put -- notes an occurrence of a word. False when memory is exhausted, or there are too many. */
+static bool put(text_found *found, const text_sought *sought, text_slot *slot,
+                const text_occurrence *o, bool tokens) {
+    if (sought->together) {
         if (!ARRAY_RESERVE(slot->positions, slot->count, slot->capacity, 1))
             return false;
         slot->positions[slot->count] = o->position;
     }
     if (tokens) {
-        if (!ARRAY_RESERVE(slot->tokens, slot->count, slot->token_capacity, 1))
+        found->full = found->tokens++ == TEXT_MAX_PLACES;
+        if (found->full || !ARRAY_RESERVE(slot->tokens, slot->count, slot->token_capacity, 1))
             return false;
         slot->tokens[slot->count] = o->token;
     }
@@ -91,14 +83,19 @@ static bool try_use(const text_query *q, text_found *found, const text_use *use,
     return true;
 }
 
-/* find_uses -- the words that a term is an occurrence of. */
-static bool find_uses(const text_query *q, text_found *found, const text_occurrence *o,
-                      bool tokens) {
+/* find_sought -- the words that a term is an occurrence of. */
+static bool find_sought(const text_query *q, text_found *found, const text_occurrence *o,
+                        bool tokens) {
     uint32_t lists[] = {q->buckets[text_hash(o->term, o->size) & q->bucket_mask], q->compared};
     for (int i = 0; i < 2; i++)
-        for (uint32_t at = lists[i]; at != 0; at = q->uses[at - 1].next)
-            if (!try_use(q, found, &q->uses[at - 1], o, tokens))
+        for (uint32_t at = lists[i]; at != 0; at = q->sought[at - 1].next) {
+            const text_sought *sought = &q->sought[at - 1];
+            bool has = has_term(sought, o);
+            if (has && sought->leaf->exact && !has_form(q, found, sought, o, &has))
                 return false;
+            if (has && !put(found, sought, &found->slots[at - 1], o, tokens))
+                return false;
+        }
     return true;
 }
 
@@ -108,6 +105,8 @@ bool text_find(const text_query *q, const text_document *d, uint32_t first_strin
         return false;
     for (uint32_t i = 0; i < q->slots; i++)
         found->slots[i].count = 0;
+    found->tokens = 0;
+    found->full = false;
     for (uint32_t i = first_string; i < end_string; i++) {
         const text_string *string = &d->strings[i];
         for (uint32_t j = string->first; j < string->first + string->count; j++) {
@@ -116,27 +115,30 @@ bool text_find(const text_query *q, const text_document *d, uint32_t first_strin
                                  .written = string->bytes + token->start,
                                  .size = token->term_size,
                                  .written_size = token->end - token->start,
-                                 .field = string->field,
                                  .position = token->position,
                                  .token = j};
-            if (!find_uses(q, found, &o, tokens))
+            if (!find_sought(q, found, &o, tokens))
                 return false;
         }
     }
     return true;
 }
 
+void text_positions(const text_node *leaf, const text_found *found, const uint32_t **positions,
+                    uint32_t *counts) {
+    for (uint32_t i = 0; i < leaf->word_count; i++) {
+        positions[i] = found->slots[leaf->words[i].slot].positions;
+        counts[i] = found->slots[leaf->words[i].slot].count;
+    }
+}
+
 /* leaf_count -- how often a leaf is in the field whose words were found. */
 static uint32_t leaf_count(const text_node *leaf, const text_found *found) {
     const uint32_t *positions[TEXT_MAX_PHRASE];
     uint32_t counts[TEXT_MAX_PHRASE];
-    const text_slot *slots = &found->slots[leaf->slot];
     if (leaf->kind != TEXT_PHRASE && leaf->kind != TEXT_NEAR)
-        return slots->count;
-    for (uint32_t i = 0; i < leaf->word_count; i++) {
-        positions[i] = slots[i].positions;
-        counts[i] = slots[i].count;
-    }
+        return found->slots[leaf->words[0].slot].count;
+    text_positions(leaf, found, positions, counts);
     return leaf->kind == TEXT_PHRASE ? text_phrase_count(leaf, positions, counts)
                                      : text_near_count(leaf, positions, counts);
 }
@@ -167,12 +169,10 @@ bool text_query_test(const text_query *q, const text_document *d, text_found *fo
             end++;
         if (!text_find(q, d, first, end, false, found))
             return false;
-        for (uint32_t slot = 0; slot < q->slots;) {
-            const text_node *leaf = q->uses[slot].leaf;
-            found->counts[leaf->number] +=
-                (uint64_t)leaf_count(leaf, found) * q->definition->text->weights[field];
-            slot += leaf->word_count;
-        }
+        for (uint32_t i = 0; i < q->leaves; i++)
+            if (q->list[i]->fields >> field & 1)
+                found->counts[i] +=
+                    (uint64_t)leaf_count(q->list[i], found) * q->definition->text->weights[field];
     }
     found->matches = matches(q->root, found);
     return true;
