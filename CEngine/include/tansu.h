@@ -1552,6 +1552,27 @@ TANSU_API void tansu_dump_reader_close(tansu_dump_reader *reader);
 TANSU_API tansu_status tansu_analyze(const char *text, size_t length, tansu_document options,
                                      tansu_buffer *result, tansu_error *error);
 
+/*
+ * The places in a text that a search finds, for showing why a document was found (docs/text-search.md):
+ * {"ranges": [{"start", "end"}], "snippets": [{"start", "end", "ranges": […]}]}, all in the order of
+ * the text and as its bytes. `search` is the operand of $text. Of phrases and words near one another
+ * only whole matches are places; what the search excludes is none. Ranges do not overlap. `length` is
+ * SIZE_MAX for NUL-terminated text. Options, none of which is needed:
+ *
+ * - language: that of the text, as of tansu_analyze(); the default is the search's own, or "none".
+ * - path: where the text stands in the document: parts of the search with another "path" are left out;
+ *   by default none is.
+ * - snippets: how many parts of the text are wanted (0 to 100; 0 is the default): those with most
+ *   different words of the search, then with most places. They do not overlap.
+ * - snippetWords: how many words each has at most (1 to 1000; default 20).
+ *
+ * Errors: those of tansu_analyze(); INVALID_QUERY (also the search), TOO_LARGE (also: a search beyond its
+ * limits, or more than a million places).
+ */
+TANSU_API tansu_status tansu_highlight(const char *text, size_t length, tansu_document search,
+                                       tansu_document options, tansu_buffer *result,
+                                       tansu_error *error);
+
 /* ---- BSON and JSON -------------------------------------------------------------------------- */
 
 /* Writes the 12 bytes of a new ObjectID: seconds, a random number of this process, a counter. No-op

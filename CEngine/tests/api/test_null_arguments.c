@@ -42,6 +42,8 @@ static uint8_t id_bytes[] = {14, 0, 0, 0, 0x10, '_', 'i', 'd', 0, 1, 0, 0, 0, 0}
 static uint8_t keys_bytes[] = {12, 0, 0, 0, 0x10, 'k', 0, 1, 0, 0, 0, 0};
 static uint8_t set_bytes[] = {25, 0,    0,   0,   3,   '$', 's', 'e', 't', 0, 14, 0, 0,
                               0,  0x10, 'n', 'n', 'n', 0,   1,   0,   0,   0, 0,  0};
+static uint8_t search_bytes[] = {17, 0, 0, 0, 2, 'w', 'o', 'r', 'd', 0, 2, 0, 0, 0, 'a', 0, 0};
+#define SEARCH ((tansu_document){search_bytes, sizeof search_bytes})
 #define ID ((tansu_document){id_bytes, sizeof id_bytes})
 #define KEYS ((tansu_document){keys_bytes, sizeof keys_bytes})
 #define SET ((tansu_document){set_bytes, sizeof set_bytes})
@@ -327,6 +329,10 @@ static void matching_and_converting(void) {
     NEEDS(text, tansu_analyze(NULL, 0, NONE, &out, NULL));
     NEEDS(result, tansu_analyze("", 0, NONE, NULL, NULL));
     TAKES(options, tansu_analyze("", 0, NONE, &out, NULL));
+    NEEDS(text, tansu_highlight(NULL, 0, SEARCH, NONE, &out, NULL));
+    NEEDS(search, tansu_highlight("", 0, NONE, NONE, &out, NULL));
+    NEEDS(result, tansu_highlight("", 0, SEARCH, NONE, NULL, NULL));
+    TAKES(options, tansu_highlight("", 0, SEARCH, NONE, &out, NULL));
     NEEDS(document, tansu_validate(NONE, NULL));
     NEEDS(json, tansu_json_to_bson(NULL, SIZE_MAX, &out, NULL));
     NEEDS(result, tansu_json_to_bson("{}", SIZE_MAX, NULL, NULL));

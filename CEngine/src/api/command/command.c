@@ -64,6 +64,7 @@ static const struct {
     [MEMBER_LEVEL] = {"validationLevel", DOC_STRING, "a text"},
     [MEMBER_ACTION] = {"validationAction", DOC_STRING, "a text"},
     [MEMBER_TEXT] = {"text", DOC_STRING, "a text"},
+    [MEMBER_SEARCH] = {"search", DOC_DOCUMENT, "an object"},
 };
 
 /* What may stand in every command. */
@@ -103,6 +104,7 @@ static const struct {
 #define LEVEL BIT(MEMBER_LEVEL)
 #define ACTION BIT(MEMBER_ACTION)
 #define TEXT BIT(MEMBER_TEXT)
+#define SEARCH BIT(MEMBER_SEARCH)
 
 /* Where a command may stand. */
 enum where {
@@ -146,6 +148,7 @@ static const struct operation {
     {"referrers", command_referrers, COLLECTION, 0, IN_TRANSACTION},
     {"danglingReferences", command_dangling_references, 0, OPTIONS, IN_TRANSACTION},
     {"analyze", command_analyze, TEXT, OPTIONS, WITHOUT},
+    {"highlight", command_highlight, TEXT | SEARCH, OPTIONS, WITHOUT},
     {"transaction", NULL, COMMANDS, 0, ALONE},
     {"begin", command_begin, 0, MODE | DURABILITY, ALONE},
     {"commit", command_commit, TRANSACTION, 0, ALONE},

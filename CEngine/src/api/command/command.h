@@ -47,6 +47,7 @@ enum {
     MEMBER_LEVEL,
     MEMBER_ACTION,
     MEMBER_TEXT,
+    MEMBER_SEARCH,
     MEMBER_COUNT
 };
 
@@ -144,6 +145,9 @@ tansu_status command_close_feed(command *c, tansu_error *error);
 
 /* command_analyze -- the terms of a text. */
 tansu_status command_analyze(command *c, tansu_error *error);
+
+/* command_highlight -- what a search finds in a text. */
+tansu_status command_highlight(command *c, tansu_error *error);
 
 /* Operations on files. */
 tansu_status command_backup(command *c, tansu_error *error);

@@ -498,6 +498,16 @@ tansu_status command_analyze(command *c, tansu_error *error) {
     return put_answer(c, status, &terms, error);
 }
 
+tansu_status command_highlight(command *c, tansu_error *error) {
+    size_t size;
+    tansu_buffer ranges = TANSU_BUFFER_INIT;
+    const char *text = doc_string(&c->given[MEMBER_TEXT], &size);
+    tansu_status status =
+        tansu_highlight(text, size, value_document(&c->given[MEMBER_SEARCH]),
+                        value_document(&c->given[MEMBER_OPTIONS]), &ranges, error);
+    return put_answer(c, status, &ranges, error);
+}
+
 /* ---- The database ---- */
 
 /* command_dangling_references -- finds or repairs references that lead to no document. */

@@ -15,6 +15,8 @@
 #define TEXT_MAX_SAME 8
 /* Places in a text that are highlighted. */
 #define TEXT_MAX_PLACES 1000000
+/* Words of a text that are looked at for that. */
+#define TEXT_MAX_TOKENS ((uint32_t)1 << 24)
 
 enum text_item_kind {
     ITEM_WORDS, /* words of a string, each for itself */
@@ -86,7 +88,7 @@ typedef struct text_slot {
 
 /* text_find -- where the words of all leaves are in some strings of one field: found->slots. `tokens`:
  * in which tokens, too. False when memory is exhausted or, then found->full, the tokens are more
- * than TEXT_MAX_PLACES. */
+ * than TEXT_MAX_TOKENS. */
 bool text_find(const text_query *q, const text_document *d, uint32_t first_string,
                uint32_t end_string, bool tokens, text_found *found);
 
@@ -110,6 +112,9 @@ bool text_next(const text_node *leaf, const uint32_t *const *positions, const ui
  * memory is exhausted. */
 bool text_exact_form(tansu_buffer *out, const uint8_t *word, size_t size, bool case_sensitive,
                      bool diacritic_sensitive);
+
+/* text_is_unit -- whether a token of a text is of a script without spaces. */
+bool text_is_unit(const uint8_t *text, const text_token *token);
 
 /* text_cut -- the size of the first so many characters of a word, with the marks on them. *count is
  * how many there are, which may be less. */

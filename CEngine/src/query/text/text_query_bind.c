@@ -177,10 +177,9 @@ static tansu_status add_phrase(text_binder *b, node_list *out, const text_item *
     return status == TANSU_OK ? add_node(b, out, leaf) : status;
 }
 
-/* is_unit -- whether a token is of a script without spaces. */
-static bool is_unit(const text_token *token, const char *text) {
+bool text_is_unit(const uint8_t *text, const text_token *token) {
     uint32_t c;
-    utf8_decode((const uint8_t *)text + token->start, token->end - token->start, &c);
+    utf8_decode(text + token->start, token->end - token->start, &c);
     return (WORD_SET(word_class_of(c)) & WORD_UNITS) != 0;
 }
 
@@ -212,7 +211,7 @@ static tansu_status add_prefix(text_binder *b, node_list *out, const text_item *
     if (status != TANSU_OK || b->tokens.count == 0)
         return status;
     const text_token *last = &b->tokens.items[b->tokens.count - 1];
-    if (is_unit(last, text.bytes))
+    if (text_is_unit((const uint8_t *)text.bytes, last))
         return add_words(b, out, item, scope, text);
     size_t before = last->start;
     text_node *leaf;
@@ -232,7 +231,7 @@ static tansu_status add_fuzzy(text_binder *b, node_list *out, const text_item *i
     for (size_t i = 0; status == TANSU_OK && i < b->tokens.count;) {
         const text_token *token = &b->tokens.items[i];
         size_t end = run_end(&b->tokens, i);
-        if (is_unit(token, text.bytes)) {
+        if (text_is_unit((const uint8_t *)text.bytes, token)) {
             status = add_phrase(b, out, item, scope, text.bytes, i, end);
         } else {
             text_node *leaf;

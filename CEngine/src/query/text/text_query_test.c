@@ -74,7 +74,7 @@ static bool put(text_found *found, const text_sought *sought, text_slot *slot,
         slot->positions[slot->count] = o->position;
     }
     if (tokens) {
-        found->full = found->tokens++ == TEXT_MAX_PLACES;
+        found->full = found->tokens++ == TEXT_MAX_TOKENS;
         if (found->full || !ARRAY_RESERVE(slot->tokens, slot->count, slot->token_capacity, 1))
             return false;
         slot->tokens[slot->count] = o->token;
