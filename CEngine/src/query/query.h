@@ -4,6 +4,7 @@
  * The stages are folders. Each may use those before it:
  *
  *   util       deadline, cancellable sort, sets of keys
+ *   text       searches for words: reading them, testing documents, highlights
  *   match      the tree of a selector (node.h); evaluating it on documents and values
  *   expression expressions of the aggregation language: compiling them, computing values
  *   schema     schemas of documents: compiling them, checking documents
