@@ -161,7 +161,7 @@ tansu_status postings_next(postings *p, tansu_error *error) {
     return status == TANSU_OK && p->rid != TEXT_NO_RID ? decode(p, error) : status;
 }
 
-tansu_status postings_seek(postings *p, uint64_t rid, tansu_error *error) {
+tansu_status postings_move(postings *p, uint64_t rid, tansu_error *error) {
     if (p->rid == TEXT_NO_RID || (p->decoded && p->rid >= rid))
         return TANSU_OK;
     tansu_status status = find_chunk(p, rid, error);
@@ -195,20 +195,6 @@ tansu_status postings_shallow(postings *p, uint64_t rid, uint64_t *last,
     *impacts = p->chunk.impacts;
     *count = p->rid == TEXT_NO_RID ? 0 : p->chunk.impact_count;
     return TANSU_OK;
-}
-
-uint32_t postings_count(const postings *p, uint32_t field) {
-    return p->chunk.counts[p->at * p->reader->form.fields + field];
-}
-
-uint64_t postings_weighted(const postings *p, uint32_t fields) {
-    const text_form *form = &p->reader->form;
-    const uint32_t *counts = p->chunk.counts + p->at * form->fields;
-    uint64_t weighted = 0;
-    for (uint32_t i = 0; i < form->fields; i++)
-        if (fields >> i & 1)
-            weighted += (uint64_t)counts[i] * form->weights[i];
-    return weighted;
 }
 
 tansu_status postings_positions(postings *p, uint32_t field, uint32_t *positions,

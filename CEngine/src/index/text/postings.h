@@ -54,7 +54,16 @@ void postings_end(postings *p);
 /* postings_next, postings_seek -- to the next document; to the first one whose record id is not less
  * (nothing happens where that is the current one or before it). Errors: MEMORY, IO, CORRUPT. */
 tansu_status postings_next(postings *p, tansu_error *error);
-tansu_status postings_seek(postings *p, uint64_t rid, tansu_error *error);
+tansu_status postings_move(postings *p, uint64_t rid, tansu_error *error);
+static inline tansu_status postings_seek(postings *p, uint64_t rid, tansu_error *error) {
+    uint32_t next = p->at + 1;
+    if (p->decoded && p->rid < rid && next < p->chunk.count && p->chunk.rids[next] >= rid) {
+        p->at = next;
+        p->rid = p->chunk.rids[next];
+        return TANSU_OK;
+    }
+    return p->decoded && p->rid >= rid ? TANSU_OK : postings_move(p, rid, error);
+}
 
 /*
  * postings_shallow -- finds the chunk that has the first document whose record id is not less, but
@@ -68,8 +77,18 @@ tansu_status postings_shallow(postings *p, uint64_t rid, uint64_t *last,
 
 /* postings_count -- how often the current document has the term in a field. postings_weighted -- in
  * all of them, with their weights; for a set of fields (bit i: field i). */
-uint32_t postings_count(const postings *p, uint32_t field);
-uint64_t postings_weighted(const postings *p, uint32_t fields);
+static inline uint32_t postings_count(const postings *p, uint32_t field) {
+    return p->chunk.counts[p->at * p->reader->form.fields + field];
+}
+static inline uint64_t postings_weighted(const postings *p, uint32_t fields) {
+    const text_form *form = &p->reader->form;
+    const uint32_t *counts = p->chunk.counts + p->at * form->fields;
+    uint64_t weighted = 0;
+    for (uint32_t i = 0; i < form->fields; i++)
+        if (fields >> i & 1)
+            weighted += (uint64_t)counts[i] * form->weights[i];
+    return weighted;
+}
 
 /* postings_positions -- where the current document has the term in a field, ascending;
  * postings_count() of them, into `positions`. The index has positions. Fields of a document are
