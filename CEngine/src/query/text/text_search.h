@@ -6,6 +6,7 @@
 
 #include "index/text/postings.h"
 #include "query/text/text_query.h"
+#include "query/util/deadline.h"
 #include "store/read_context.h"
 
 typedef struct text_search text_search;
