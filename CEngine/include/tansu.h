@@ -1123,7 +1123,7 @@ TANSU_API tansu_status tansu_pipeline(tansu_db *db, tansu_txn *txn, const char *
 
 /*
  * Creates an index over the documents of a collection, which is created if it does not exist.
- * `keys`: {path: 1 | -1, ...}; `options`:
+ * `keys`: {path: 1 | -1, ...}, or {path: "text", ...} for an index of words; `options`:
  *   unique: bool           no two documents have the same value in it
  *   sparse: bool           documents in which no path has a value have no entry
  *   caseInsensitive: bool  strings by their Unicode case folding; used by $icase and $collation
@@ -1142,6 +1142,13 @@ TANSU_API tansu_status tansu_pipeline(tansu_db *db, tansu_txn *txn, const char *
  * The path "**" makes a wildcard index, with entries for the values of all paths, and "path.**" one
  * for those at a path and below it (docs/query-language.md#wildcard-indexes). It has no other path,
  * the direction 1, and neither `unique` nor `sparse`.
+ * An index of words (docs/query-language.md#indexes-of-words) has the words of the strings at its
+ * paths, or with {"**": "text"} of all strings, for $text; a collection has at most one. Its options
+ * are `partialFilter` and
+ *   weights: {path: n}     how much a path counts for the score, 1 to 1000; 1 without it
+ *   language: name         of the texts, for stems, such as "en"; "none" without it
+ *   languageField: path    where a document names its own language
+ *   positions: bool        false: phrases are found by reading documents; true without it
  * The same index again is no error. A NULL or empty name becomes "path_1_other_-1" from the keys.
  *
  * Without `txn` other threads read and write while the index is built: a snapshot of the collection

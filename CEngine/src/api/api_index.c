@@ -10,8 +10,23 @@
 #include "store/index_backlog/index_backlog.h"
 #include "store/open/instances.h"
 #include "store/write_txn/write_txn.h"
+#include "text/stemmer.h"
 #include "util/buffer.h"
 #include "util/error.h"
+
+/* check_language -- that an index of words can have words: the definition of one that exists is read
+ * also where the library does not know its language. */
+static tansu_status check_language(const index_definition *definition, tansu_error *error) {
+    stemmer *s;
+    if (definition->text == NULL)
+        return TANSU_OK;
+    tansu_status status = stemmer_new(definition->text->language, &s, error);
+    if (status == TANSU_OK)
+        stemmer_free(s);
+    if (status == TANSU_E_INVALID_QUERY && error != NULL)
+        error->code = TANSU_E_INVALID_INDEX;
+    return status == TANSU_E_INVALID_QUERY ? TANSU_E_INVALID_INDEX : status;
+}
 
 /* read_definition -- the definition that a call's arguments make. */
 static tansu_status read_definition(const char *collection, const char *name, tansu_document keys,
@@ -29,7 +44,9 @@ static tansu_status read_definition(const char *collection, const char *name, ta
                                         definition, error);
     if (status != TANSU_OK)
         return status;
-    status = index_definition_compile(*definition, &engine_query_hooks, error);
+    status = check_language(*definition, error);
+    if (status == TANSU_OK)
+        status = index_definition_compile(*definition, &engine_query_hooks, error);
     if (status != TANSU_OK)
         index_definition_free(*definition);
     return status;

@@ -76,6 +76,14 @@ static uint32_t count_of(const declared_indexes *all, const char *collection) {
     return count;
 }
 
+/* index_of_words -- the declaration of the collection's index of words, or NULL. */
+static const declared_index *index_of_words(const declared_indexes *all, const char *collection) {
+    const declared_index *entry = first_of(all, collection);
+    while (entry != NULL && (entry->suspended || entry->definition->text == NULL))
+        entry = after(entry);
+    return entry;
+}
+
 /* entry_new -- with a copy of the definition. Errors: MEMORY. */
 static tansu_status entry_new(const query_hooks *hooks, const char *collection,
                               const index_definition *definition, declared_index **result,
@@ -103,6 +111,13 @@ static tansu_status add(declared_indexes *all, const query_hooks *hooks, const c
                          "Index \"%s\" of collection \"%s\" was declared with another definition; "
                          "declare it once or choose another name",
                          definition->name, collection);
+    there = definition->text != NULL ? index_of_words(all, collection) : NULL;
+    if (there != NULL)
+        return error_set(
+            error, TANSU_E_INVALID_INDEX, definition->name,
+            "Collection \"%s\" has \"%s\" declared, an index of words, and can have one; "
+            "name all fields in it",
+            collection, there->definition->name);
     if (count_of(all, collection) >= TANSU_MAX_INDEXES)
         return error_set(error, TANSU_E_TOO_LARGE, definition->name,
                          "Collection \"%s\" has %d declared indexes, which is the limit; declare "

@@ -364,7 +364,7 @@ tansu_status command_aggregate(command *c, tansu_error *error) {
 /* ---- Indexes ---- */
 
 /* put_index_name -- appends the name of the index in the request, or else the one derived from its
- * keys: path, direction, and so on, with "_" between. */
+ * keys: path, direction or "text", and so on, with "_" between. */
 static tansu_status put_index_name(command *c, tansu_error *error) {
     const char *given = command_text(c, MEMBER_NAME);
     tansu_buffer name = TANSU_BUFFER_INIT;
@@ -373,7 +373,9 @@ static tansu_status put_index_name(command *c, tansu_error *error) {
     bool good = given == NULL || buffer_append(&name, given, strlen(given));
     bool valid = name.size == 0 && doc_iter_value(&iter, &c->given[MEMBER_KEYS]);
     while (good && valid && doc_iter_next(&iter)) {
-        const char *end = doc_as_int64(&iter.value, &direction) && direction < 0 ? "_-1" : "_1";
+        const char *end = iter.value.type == DOC_STRING                            ? "_text"
+                          : doc_as_int64(&iter.value, &direction) && direction < 0 ? "_-1"
+                                                                                   : "_1";
         good = (name.size == 0 || buffer_append_byte(&name, '_')) &&
                buffer_append(&name, iter.key, iter.key_size) &&
                buffer_append(&name, end, strlen(end));

@@ -82,7 +82,7 @@ static tansu_status find(merge *m, const uint8_t *key, size_t size, bool before,
         status = error_memory(m->error);
     tree_cursor_end(&cursor);
     *found = status == TANSU_OK && valid && m->old.size >= prefix->size &&
-             memcmp(m->old.data, prefix->data, prefix->size) == 0;
+             (prefix->size == 0 || memcmp(m->old.data, prefix->data, prefix->size) == 0);
     return status;
 }
 

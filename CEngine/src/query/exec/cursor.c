@@ -5,7 +5,7 @@
 
 #include "bson/writer.h"
 #include "query/exec/project.h"
-#include "query/exec/run.h"
+#include "query/exec/text_scan.h"
 #include "util/array.h"
 #include "util/bytes.h"
 #include "util/clock.h"
@@ -25,6 +25,8 @@ static tansu_status materialize(query_run *run, tansu_error *error) {
     const uint8_t *doc;
     uint32_t size;
     tansu_status status;
+    if (run->text && run->text->ranks)
+        return text_scan_rank(run, error);
     if (run->plan->sort == PLAN_SORT_MEMORY) {
         /* The first document sorts, and so materializes, all of them. It is returned again. */
         status = run_hit(run, &h, &doc, &size, error);
@@ -93,6 +95,15 @@ static tansu_status start_one(const query *q, const read_context *rctx,
     return TANSU_OK;
 }
 
+/* show_score -- for $meta in $fields. */
+static tansu_status show_score(query_run *run, tansu_error *error) {
+    expression_context *x = expression_context_of(&run->match);
+    if (!x)
+        return error_memory(error);
+    x->ev->score = run_score(run);
+    return TANSU_OK;
+}
+
 /* next_result -- the next result, joined and projected. */
 static tansu_status next_result(query_run *run, tansu_document *document, tansu_error *error) {
     const hints *h = &run->q->hints;
@@ -115,6 +126,8 @@ static tansu_status next_result(query_run *run, tansu_document *document, tansu_
                             &run->joined, error);
         *document = (tansu_document){run->joined.data, run->joined.size};
     }
+    if (status == TANSU_OK && h->fields && run->q->scored)
+        status = show_score(run, error);
     if (status == TANSU_OK && h->fields) {
         status = project(run->q, &run->match, &stored, document, &run->output, error);
         *document = (tansu_document){run->output.data, run->output.size};

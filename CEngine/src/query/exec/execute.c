@@ -5,7 +5,7 @@
  * so that the order of the results does not depend on the plan.
  */
 #include "query/exec/project.h"
-#include "query/exec/run.h"
+#include "query/exec/text_scan.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -21,14 +21,9 @@ static bool reads_few(const plan *p) {
            (p->group_paths == 0 || p->group_paths == a->path_count);
 }
 
-/* needs_documents -- whether documents must be read: to return them, or to sort them. */
-static bool needs_documents(const query_run *run) {
-    return plan_returns_documents(run->purpose) || run->plan->sort == PLAN_SORT_MEMORY;
-}
-
 /* fetches -- whether a plan reads the documents of the record ids that it comes upon. */
 static bool fetches(const query_run *run) {
-    return !run->plan->exact || needs_documents(run);
+    return !run->plan->exact || run_needs_documents(run);
 }
 
 /* begin_streams -- opens the scans of a streamed plan. */
@@ -63,8 +58,7 @@ static bool counts_entries(const query_run *run) {
            p->accesses[0]->distinct;
 }
 
-/* make_matcher -- for a plan with a residual filter. */
-static tansu_status make_matcher(query_run *run, tansu_error *error) {
+tansu_status run_make_matcher(query_run *run, tansu_error *error) {
     arena *memory = &run->memory;
     memory->limit = memory->used + QUERY_MEMORY;
     run->matcher = matcher_compile(memory, run->q->root);
@@ -96,6 +90,8 @@ tansu_status run_begin(const query *q, const read_context *rctx, const collectio
                    .error = error};
     run->memory.limit = PLAN_MEMORY;
     tansu_status status = run->cancellable ? run_check(run, error) : TANSU_OK;
+    if (status == TANSU_OK && q->text && collection)
+        status = text_scan_begin(run, error);
     if (status == TANSU_OK)
         status = plan_choose(p);
     run->memory.limit = 0;
@@ -104,8 +100,10 @@ tansu_status run_begin(const query *q, const read_context *rctx, const collectio
         return status;
     run->plan = p->chosen;
     p->error = NULL;
+    if (run->text)
+        text_scan_planned(run);
     if (!run->plan->exact) {
-        status = make_matcher(run, error);
+        status = run_make_matcher(run, error);
         if (status != TANSU_OK)
             return status;
     }
@@ -125,12 +123,15 @@ void run_close_indexes(query_run *run) {
         index_scan_free(run->index_scan);
     if (run->merge.streams)
         merge_scan_free(&run->merge);
+    if (run->text)
+        text_scan_close(run->text);
 }
 
 void query_end(query_run *run) {
     if (!run)
         return;
     run_close_indexes(run);
+    text_scan_end(run->text);
     free(run->index_scan);
     buffer_free(&run->values);
     rid_list_free(&run->rids);
@@ -197,7 +198,7 @@ static tansu_status scan_instead(query_run *run, tansu_error *error) {
     run->plan = scan;
     rid_list_free(&run->rids);
     table_scan_init(&run->scan, &run->rctx, run->collection);
-    return run->matcher ? TANSU_OK : make_matcher(run, error);
+    return run->matcher ? TANSU_OK : run_make_matcher(run, error);
 }
 
 /* next_few -- the next of the record ids that planning came upon. */
@@ -258,26 +259,36 @@ static tansu_status next_rid(query_run *run, bool fetched, uint64_t *rid, tansu_
     return TANSU_OK;
 }
 
-/* fetch -- reads the document of a record id. */
-static tansu_status fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
-                          tansu_error *error) {
+tansu_status run_missing(const query_run *run, tansu_error *error) {
+    const plan *p = run->plan;
+    const char *name =
+        p->kind == PLAN_TEXT ? run->text->access.definition->name : p->accesses[0]->name;
+    return error_set(error, TANSU_E_CORRUPT, name,
+                     "Index \"%.120s\" has an entry for a document that does not exist; verify the "
+                     "database",
+                     name);
+}
+
+double run_score(const query_run *run) {
+    return run->text ? run->text->score : 0;
+}
+
+tansu_status run_fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                       tansu_error *error) {
     tansu_status status =
         read_find_document(&run->rctx, run->collection, h->rid, &h->ref, doc, size, error);
     if (status == TANSU_DONE)
-        return error_set(error, TANSU_E_CORRUPT, run->plan->accesses[0]->name,
-                         "Index \"%.120s\" has an entry for a document that does not exist; verify "
-                         "the database",
-                         run->plan->accesses[0]->name);
+        return run_missing(run, error);
     if (status != TANSU_OK)
         return status;
     run->documents_examined++;
     return run_read(run, *size, error);
 }
 
-/* matches -- the residual filter. Also true when matching fails, so that the search ends there; the
- * context has the error. */
+/* matches -- run_matches(), and the words of the document where the plan does not search them. */
 static inline bool matches(query_run *run, const uint8_t *doc, size_t size) {
-    return matcher_run(run->matcher, &run->match, doc, size) || run->match.status != TANSU_OK;
+    return run_matches(run, doc, size) &&
+           (!run->text || text_scan_holds(run, doc, size) || run->match.status != TANSU_OK);
 }
 
 /* next_scanned -- the next match of a collection scan. */
@@ -306,6 +317,8 @@ static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint
         return TANSU_DONE;
     if (p->kind == PLAN_SCAN)
         return next_scanned(run, h, doc, size, error);
+    if (p->kind == PLAN_TEXT)
+        return text_scan_next(run, h, doc, size, error);
     bool fetched = fetches(run);
     do {
         status = run_step(run, error);
@@ -322,7 +335,7 @@ static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint
             *size = 0;
             return TANSU_OK;
         }
-        status = fetch(run, h, doc, size, error);
+        status = run_fetch(run, h, doc, size, error);
         if (status != TANSU_OK || p->exact)
             return status;
     } while (!matches(run, *doc, *size));
@@ -360,6 +373,8 @@ static tansu_status sort_matches(query_run *run, tansu_error *error) {
 
 /* next_materialized -- the next of the materialized results. */
 static tansu_status next_materialized(query_run *run, hit *h, tansu_error *error) {
+    if (run->text && run->text->ranks)
+        return text_scan_next_ranked(run, h, error);
     if (run->unread) {
         run->unread = false;
         *h = run->last_hit;

@@ -1,14 +1,15 @@
 /*
  * query/exec/explain.c -- the plan of a run as a document, in terms of the query language: {plan:
  * {kind, index, path (of a wildcard index), direction, ranges: {path: [{operator: value}, …]},
- * rangeCount, exact, sort, merged, covered}, candidates: [{kind, index, path, sort, merged,
+ * rangeCount, search: {index, terms and their groups, bound, scored, readsDocuments}, intersected: {index,
+ * ranges, …}, exact, sort, merged, covered}, candidates: [{kind, index, intersected, path, sort, merged,
  * covered, keys, cost, chosen}, …], skipped, keysExamined, documentsExamined, returned,
  * milliseconds, suggestion, subqueries: [{path, collection, field, values, and the plan document of
  * the subquery}, …]}.
  */
 #include "bson/writer.h"
 #include "index/definition.h"
-#include "query/exec/run.h"
+#include "query/exec/text_scan.h"
 #include "query/parse/subquery_spec.h"
 #include "util/error.h"
 
@@ -18,13 +19,13 @@
 
 /* kind_name -- the name of a plan's kind. */
 static const char *kind_name(enum plan_kind kind) {
-    static const char *const names[] = {"none", "scan", "index", "union", "intersection"};
+    static const char *const names[] = {"none", "scan", "index", "union", "intersection", "text"};
     return names[kind];
 }
 
 /* sort_name -- the name of what provides the order. */
 static const char *sort_name(enum plan_sort sort) {
-    static const char *const names[] = {"none", "index", "memory"};
+    static const char *const names[] = {"none", "index", "memory", "score"};
     return names[sort];
 }
 
@@ -67,12 +68,22 @@ static void write_capabilities(writer *w, const plan *p) {
 }
 
 /* write_plan -- the chosen plan. */
-static void write_plan(writer *w, const plan *p) {
+static void write_plan(writer *w, const query_run *run) {
+    const plan *p = run->plan;
     size_t start = writer_open(w, "plan", DOC_DOCUMENT);
     writer_string(w, "kind", kind_name(p->kind));
     if (p->kind == PLAN_INDEX) {
         write_access(w, p->accesses[0]);
         writer_string(w, "direction", p->backward ? "backward" : "forward");
+    }
+    if (p->kind == PLAN_TEXT)
+        writer_string(w, "index", run->text->access.definition->name);
+    if (run->text)
+        text_scan_explain(run->text, w);
+    if (p->kind == PLAN_TEXT && p->access_count != 0) {
+        size_t other = writer_open(w, "intersected", DOC_DOCUMENT);
+        write_access(w, p->accesses[0]);
+        writer_end(w, other);
     }
     if (p->kind == PLAN_UNION || p->kind == PLAN_INTERSECTION) {
         size_t array = writer_open(w, "branches", DOC_ARRAY);
@@ -97,6 +108,10 @@ static void write_candidates(writer *w, const planner *p) {
         writer_string(w, "kind", kind_name(c->kind));
         if (c->kind == PLAN_INDEX)
             writer_string(w, "index", c->accesses[0]->name);
+        if (c->kind == PLAN_TEXT)
+            writer_string(w, "index", p->text->definition->name);
+        if (c->kind == PLAN_TEXT && c->access_count != 0)
+            writer_string(w, "intersected", c->accesses[0]->name);
         if (c->kind == PLAN_INDEX && c->accesses[0]->wildcard)
             writer_string(w, "path", c->accesses[0]->paths[0].text);
         write_capabilities(w, c);
@@ -155,7 +170,7 @@ static void suggest_tests(suggestion *s, const node *root, bool equalities) {
  * any order and direction, the others in this order, with their directions or all reversed. */
 static bool leads_with(const index_definition *d, const suggestion *s, uint32_t equalities) {
     bool decided = false, reversed = false;
-    if (d->path_count < s->count || d->sparse || d->fold || d->filter)
+    if (d->path_count < s->count || d->sparse || d->fold || d->filter || d->text)
         return false;
     for (uint32_t i = 0; i < equalities; i++) {
         bool found = false;
@@ -230,7 +245,7 @@ tansu_status explain_write(const query_run *run, double milliseconds, tansu_buff
                            tansu_error *error) {
     writer w = {.out = result};
     size_t start = writer_begin(&w);
-    write_plan(&w, run->plan);
+    write_plan(&w, run);
     write_candidates(&w, &run->planner);
     writer_int64(&w, "keysExamined", (int64_t)run_keys_examined(run));
     writer_int64(&w, "documentsExamined", (int64_t)run->documents_examined);

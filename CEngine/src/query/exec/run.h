@@ -140,9 +140,10 @@ struct query_run {
     entry_bytes entry;   /* of the current record id, where entries are kept */
     tansu_buffer values; /* restored from an entry */
 
-    matcher *matcher; /* NULL: the plan is exact */
+    struct text_scan *text; /* of a query with $text (text_scan.h); else NULL */
+    matcher *matcher;       /* NULL: the plan is exact */
     match_context match;
-    bool materialized; /* all results are in `sorter` or `hits` */
+    bool materialized; /* all results are in `sorter` or `hits`, or `text` ranks them */
     sorter *sorter;
     hit last_hit;     /* of the sorter */
     bool unread;      /* `last_hit` is returned again */
@@ -183,6 +184,30 @@ void run_close_indexes(query_run *run);
  * $fields. TANSU_DONE at the end. */
 tansu_status run_hit(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
                      tansu_error *error);
+
+/* run_needs_documents -- whether documents must be read: to return them, or to sort them. */
+static inline bool run_needs_documents(const query_run *run) {
+    return plan_returns_documents(run->purpose) || run->plan->sort == PLAN_SORT_MEMORY;
+}
+
+/* run_make_matcher -- for a plan with a residual filter. Errors: MEMORY, TOO_LARGE. */
+tansu_status run_make_matcher(query_run *run, tansu_error *error);
+
+/* run_fetch -- reads the document of h->rid. Errors: IO, CORRUPT, MEMORY, TIMEOUT, CANCELLED. */
+tansu_status run_fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                       tansu_error *error);
+
+/* run_missing -- the error where an index has a document that is not there. */
+tansu_status run_missing(const query_run *run, tansu_error *error);
+
+/* run_matches -- the residual filter. Also true when matching fails, so that the search ends there;
+ * the context has the error. */
+static inline bool run_matches(query_run *run, const uint8_t *doc, size_t size) {
+    return matcher_run(run->matcher, &run->match, doc, size) || run->match.status != TANSU_OK;
+}
+
+/* run_score -- that of the last result, of a query that needs scores. */
+double run_score(const query_run *run);
 
 /* run_keys_examined -- how many keys the run has examined. */
 static inline uint64_t run_keys_examined(const query_run *run) {

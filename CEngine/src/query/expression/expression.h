@@ -65,6 +65,7 @@ typedef struct evaluation {
     match_context match; /* of regular expressions, and of queries in expressions */
     uint64_t steps;
     uint64_t random; /* state of $rand */
+    double score;    /* of the document in a search by $text */
     time_zone_cache zones;
     uint8_t now[8];
     build_buffer *free_buffers;
@@ -119,6 +120,13 @@ typedef struct variable_name {
     uint32_t slot;
 } variable_name;
 
+/* Whether the documents of what is compiled have a score. */
+enum score_there {
+    SCORE_NOWHERE, /* nothing searches by $text */
+    SCORE_THERE,
+    SCORE_BEHIND /* the stages before made other documents, or put them into another order */
+};
+
 /* What is compiled together: expressions of one stage, or of one query. */
 typedef struct expression_compiler {
     arena *memory;              /* of the expressions, which keep what they were compiled from */
@@ -131,10 +139,12 @@ typedef struct expression_compiler {
     uint32_t slot_count;     /* slots in use, with those of the system */
     uint32_t lowest_slot;    /* of the user's variables that were read; VARIABLES_MAX: none */
     uint32_t depth;
-    size_t folded;           /* bytes of values that were computed for constant parts */
-    bool unreached;          /* no document reaches what is compiled: constant parts may fail */
-    bool redact;             /* $$DESCEND, $$PRUNE and $$KEEP are known */
-    bool reads_document;     /* $$ROOT, $$CURRENT, or a field was compiled */
+    size_t folded;       /* bytes of values that were computed for constant parts */
+    bool unreached;      /* no document reaches what is compiled: constant parts may fail */
+    bool redact;         /* $$DESCEND, $$PRUNE and $$KEEP are known */
+    bool reads_document; /* $$ROOT, $$CURRENT, a field or a score was compiled */
+    enum score_there score;
+    bool reads_score;        /* one was compiled */
     const evaluation *known; /* the variables that are in scope have their values here, which are
                                 constants; NULL: they are not known yet */
     uint32_t known_count;    /* slots that have values there */
@@ -167,6 +177,18 @@ tansu_status expression_variable(expression_compiler *c, const char *name, size_
  * expression_compile(). */
 tansu_status expression_let(expression_compiler *c, const doc_iter *member,
                             const expression **value, uint32_t *slot);
+
+/* expression_is_score -- whether a value is {"$meta": "textScore"}. */
+bool expression_is_score(const doc_value *value);
+
+/* What is said where no score is. */
+#define EXPRESSION_NO_SCORE                                                                        \
+    "Query requires text score metadata, which a search by \"$text\" in the query gives; add it, " \
+    "or "                                                                                          \
+    "remove \"$meta\""
+#define EXPRESSION_SCORE_BEHIND                                                                   \
+    "Score of \"$text\" is not kept by the stages before; put it into a field by \"$addFields\" " \
+    "before them"
 
 /* expression_constant -- the value of an expression that is constant; false if it is not. */
 bool expression_constant(const expression *e, doc_value *value);

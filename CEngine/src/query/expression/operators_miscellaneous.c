@@ -32,22 +32,63 @@ static tansu_status random_number(evaluation *ev, const expression *e, doc_value
 
 /* ---- Metadata ---- */
 
-/* compile_meta -- is always an error: documents have no metadata. */
+static const char text_score[] = "textScore";
+
+bool expression_is_score(const doc_value *value) {
+    doc_iter iter, rest;
+    if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value) || !doc_iter_next(&iter) ||
+        strcmp(iter.key, "$meta") != 0 || iter.value.type != DOC_STRING)
+        return false;
+    size_t size;
+    const char *name = doc_string(&iter.value, &size);
+    rest = iter;
+    return size == sizeof text_score - 1 && memcmp(name, text_score, size) == 0 &&
+           !doc_iter_next(&rest);
+}
+
+/* document_score -- of the document in the search. */
+static tansu_status document_score(evaluation *ev, const expression *e, doc_value *result) {
+    (void)e;
+    return result_double(ev, ev->score, result);
+}
+
+/* compile_score -- {"$meta": "textScore"}. */
+static tansu_status compile_score(expression_compiler *c, expression *e) {
+    if (c->score == SCORE_THERE) {
+        c->reads_score = c->reads_document = true;
+        return compile_args(c, e, 0);
+    }
+    return compile_error(c, e->op->name, "%s",
+                         c->score == SCORE_BEHIND ? EXPRESSION_SCORE_BEHIND : EXPRESSION_NO_SCORE);
+}
+
+/* compile_meta -- of all metadata documents have a score only. */
 static tansu_status compile_meta(expression_compiler *c, const doc_value *operand, expression *e) {
-    static const char *const names[] = {
-        "textScore",       "searchScore", "searchHighlights",  "searchScoreDetails",
-        "geoNearDistance", "sortKey",     "vectorSearchScore", "searchSequenceToken",
-        "geoNearPoint",    "randVal",     "recordId",          "indexKey",
-        "score",           "scoreDetails"};
+    static const char *const names[] = {"searchScore",
+                                        "searchHighlights",
+                                        "searchScoreDetails",
+                                        "geoNearDistance",
+                                        "sortKey",
+                                        "vectorSearchScore",
+                                        "searchSequenceToken",
+                                        "geoNearPoint",
+                                        "randVal",
+                                        "recordId",
+                                        "indexKey",
+                                        "score",
+                                        "scoreDetails"};
     size_t size;
     if (operand->type != DOC_STRING)
         return compile_error(c, e->op->name, "Takes the name of metadata, not a value of type %s",
                              type_name(operand));
     const char *name = doc_string(operand, &size);
+    if (size == sizeof text_score - 1 && memcmp(name, text_score, size) == 0)
+        return compile_score(c, e);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strlen(names[i]) == size && memcmp(names[i], name, size) == 0)
             return error_set(c->error, TANSU_E_UNSUPPORTED, e->op->name,
-                             "Metadata \"%s\" are not there; documents have none", names[i]);
+                             "Metadata \"%s\" are not there; documents have \"textScore\" only",
+                             names[i]);
     }
     return compile_error(c, e->op->name, "There are no metadata \"%.100s\"", name);
 }
@@ -193,7 +234,7 @@ static tansu_status timestamp_part(evaluation *ev, const expression *e, doc_valu
 
 const operator_info operators_miscellaneous[] = {
     {.name = "$rand", .evaluate = random_number, .compile = compile_rand, .varies = true},
-    {.name = "$meta", .compile = compile_meta},
+    {.name = "$meta", .evaluate = document_score, .compile = compile_meta, .varies = true},
     {.name = "$binarySize", .evaluate = binary_size, .min = 1, .max = 1},
     {.name = "$bsonSize", .evaluate = bson_size, .min = 1, .max = 1},
     {.name = "$toHashedIndexKey", .evaluate = hashed_key, .min = 1, .max = 1},

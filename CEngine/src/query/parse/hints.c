@@ -3,6 +3,7 @@
  */
 #include "query/parse/hints.h"
 #include "bson/number.h"
+#include "query/expression/expression.h"
 #include "query/match/collation.h"
 #include "query/parse/join_spec.h"
 #include "query/parse/projection.h"
@@ -19,6 +20,21 @@ static tansu_status bad(tansu_error *error, const char *context, const char *mes
     return error_set(error, TANSU_E_INVALID_QUERY, context, "%s", message);
 }
 
+/* read_score_order -- {"$meta": "textScore"} in $orderby, under any name. */
+static tansu_status read_score_order(query *q, const char *context, const doc_value *value,
+                                     tansu_error *error) {
+    if (!expression_is_score(value))
+        return bad(
+            error, context,
+            "Direction must be 1 (ascending), -1 (descending) or {\"$meta\": \"textScore\"}");
+    if (!q->text)
+        return bad(error, context, EXPRESSION_NO_SCORE);
+    if (q->hints.score_place != 0)
+        return bad(error, context, "\"$orderby\" has the score twice; remove one of them");
+    q->hints.score_place = q->hints.order_count + 1;
+    return TANSU_OK;
+}
+
 /* read_orderby -- {path: 1 | -1, …}. */
 static tansu_status read_orderby(query *q, const char *context, const doc_value *value,
                                  tansu_error *error) {
@@ -31,6 +47,12 @@ static tansu_status read_orderby(query *q, const char *context, const doc_value 
         char inner[sizeof error->context];
         snprintf(inner, sizeof inner, "%s.%s", context, iter.key);
         int64_t direction;
+        if (iter.value.type == DOC_DOCUMENT) {
+            tansu_status scored = read_score_order(q, inner, &iter.value, error);
+            if (scored != TANSU_OK)
+                return scored;
+            continue;
+        }
         if (!number_whole(&iter.value, FRACTION_HALF_EVEN, &direction) ||
             (direction != 1 && direction != -1))
             return bad(error, inner, "Direction must be 1 (ascending) or -1 (descending)");

@@ -22,6 +22,9 @@ enum index_choice { INDEX_ANY, INDEX_NONE, INDEX_NAMED };
 typedef struct hints {
     order_path order[MAX_ORDER_PATHS];
     uint32_t order_count;
+    uint32_t
+        score_place; /* the score of $text comes before so many of these, plus one; 0: it is not
+                             in $orderby */
     uint64_t skip;
     uint64_t max; /* UINT64_MAX: no limit */
     bool max_given;

@@ -527,6 +527,8 @@ tansu_status parse_operator(parser *p, node *parent, const char *name, const doc
         if (strcmp(field_operators[i].name, name) == 0)
             return field_operators[i].parse(p, parent, name, operand);
     }
+    if (strcmp(name, "$text") == 0)
+        return parse_bad(p, name, PARSE_NO_TEXT);
     return parse_bad(p, name,
                      "Unknown operator on a field; docs/query-language.md lists all operators");
 }

@@ -7,6 +7,7 @@
 #include "query/expression/expression.h"
 #include "query/match/matcher.h"
 #include "query/parse/hints.h"
+#include "query/text/text_query.h"
 
 /* A parsed path, in the arena of its owner. */
 typedef struct path_link {
@@ -29,10 +30,13 @@ struct query {
                                         subqueries */
     uint32_t subquery_total;         /* at any depth */
     bool takes_subqueries;
+    bool takes_text; /* a collection is read by it: $text is an operator */
     bool all_resolved;
     doc_value selector;         /* to be parsed again with their values */
     bool exact_documents;       /* a nested document without operators is compared as a whole */
     const collation *collation; /* $collation; NULL: strings compare by their bytes */
+    const text_condition *text; /* $text, which is not in the tree; NULL: none */
+    bool scored;                /* the scores of documents are asked for */
     node *root;
     node *planned;    /* selects the same, for the planner (query_compile.h) */
     bool runs;        /* it is for runs, which make a matcher where their plan needs one */

@@ -281,11 +281,13 @@ static tansu_status parse_computed(query *q, const doc_value *fields, projection
     tansu_status status =
         expression_compiler_init(&c, &q->memory, &q->regexes, q->collation, &q->deadline, error);
     expression_scope(&c, q->scope);
+    c.score = q->text ? SCORE_THERE : SCORE_NOWHERE;
     if (status == TANSU_OK)
         status = computed_fields_compile(&c, fields, COMPUTE_PROJECT, &computed);
     if (status == TANSU_E_INVALID_QUERY)
         error_prefix(error, "hints.$fields");
     expression_compiler_free(&c);
+    q->scored = q->scored || c.reads_score;
     p->computed = computed;
     p->exclude = true;
     return status;

@@ -135,6 +135,7 @@ tansu_status query_compile(const uint8_t *selector, size_t selector_size, const 
     if (!q)
         return error_memory(error);
     q->takes_subqueries = true;
+    q->takes_text = true;
     q->runs = true;
     return compile_new(q, selector, selector_size, hints, hints_size, stop, result, error);
 }
@@ -147,6 +148,7 @@ tansu_status query_compile_in(expression_compiler *scope, const uint8_t *selecto
         return error_memory(error);
     q->scope = scope;
     q->collation = scope->collation;
+    q->takes_text = true;
     q->runs = true;
     return compile_new(q, selector, selector_size, hints, hints_size, stop, result, error);
 }
@@ -160,12 +162,14 @@ tansu_status query_compile_alone(const uint8_t *selector, size_t size, query **r
 }
 
 tansu_status query_compile_alone_in(expression_compiler *scope, const uint8_t *selector,
-                                    size_t size, query **result, tansu_error *error) {
+                                    size_t size, bool takes_text, query **result,
+                                    tansu_error *error) {
     query *q = zeroed_alloc(sizeof *q);
     if (!q)
         return error_memory(error);
     q->scope = scope;
     q->collation = scope->collation;
+    q->takes_text = takes_text;
     return compile_new(q, selector, size, NULL, 0, NULL, result, error);
 }
 
@@ -177,6 +181,7 @@ tansu_status query_compile_inner(query *outer, const doc_value *selector, const 
     q->outer = outer;
     q->scope = outer->scope;
     q->takes_subqueries = true;
+    q->takes_text = true;
     q->runs = true;
     return compile_new(q, selector->data, selector->size, hints->data, hints->size, NULL, result,
                        error);

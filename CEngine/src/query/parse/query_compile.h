@@ -31,10 +31,12 @@ tansu_status query_compile_alone(const uint8_t *selector, size_t size, query **r
                                  tansu_error *error);
 
 /* query_compile_alone_in -- the same where $expr sees the variables that are in the scope of a
- * compiler, which outlives the query. Its evaluation is the one of the match context. */
+ * compiler, which outlives the query. Its evaluation is the one of the match context. `takes_text`:
+ * $text is allowed, and no test of a document, for the query that reads the collection has it. */
 struct expression_compiler;
 tansu_status query_compile_alone_in(struct expression_compiler *scope, const uint8_t *selector,
-                                    size_t size, query **result, tansu_error *error);
+                                    size_t size, bool takes_text, query **result,
+                                    tansu_error *error);
 
 /* query_compile_in -- query_compile() with the variables of a compiler, which outlives the
  * query. Their values are known. */

@@ -336,7 +336,10 @@ static tansu_status read_expression(parser *p, node *parent, const char *name,
         expression_compiler_init(&c, &q->memory, &q->regexes, p->collation, &q->deadline, p->error);
     if (status == TANSU_OK) {
         expression_scope(&c, q->scope);
+        c.score = q->scope ? q->scope->score : SCORE_NOWHERE;
         status = expression_test_new(&c, operand, &compiled);
+        if (q->scope)
+            q->scope->reads_score = q->scope->reads_score || c.reads_score;
         if (q->scope && c.lowest_slot < q->scope->lowest_slot)
             q->scope->lowest_slot = c.lowest_slot;
     }
@@ -400,6 +403,33 @@ static tansu_status read_schema(parser *p, node *parent, const doc_value *operan
     return status;
 }
 
+/* in_conjunction -- whether the parser is at the top level of the query, or in a $and there. */
+static bool in_conjunction(const parser *p) {
+    bool all = at_document(p);
+    for (const parse_place *place = p->where; all && place; place = place->outer)
+        all = strcmp(place->name, "$and") == 0;
+    return all;
+}
+
+/* read_text -- $text, which becomes no test: an index of words finds what has it. */
+static tansu_status read_text(parser *p, const doc_value *operand) {
+    query *q = p->q;
+    if (!q->takes_text || !in_conjunction(p))
+        return parse_bad(p, "$text", PARSE_NO_TEXT);
+    if (q->text)
+        return parse_bad(
+            p, "$text", "Query has \"$text\" twice; one search can have several words and phrases");
+    if (operand->type != DOC_DOCUMENT)
+        return parse_bad(p, "$text", "Operand must be a document, {\"$search\": …}");
+    text_condition *text = NULL;
+    tansu_status status =
+        text_query_parse(operand->data, operand->size, &q->memory, &text, p->error);
+    if (status == TANSU_E_INVALID_QUERY)
+        error_prefix(p->error, parse_context(p, "$text"));
+    q->text = text;
+    return status;
+}
+
 /* read_logic -- an operator at the top level of a selector. */
 static tansu_status read_logic(parser *p, node *parent, const char *name,
                                const doc_value *operand) {
@@ -428,6 +458,8 @@ static tansu_status read_logic(parser *p, node *parent, const char *name,
         return read_sample_rate(p, parent, operand);
     if (strcmp(name, "$jsonSchema") == 0)
         return read_schema(p, parent, operand);
+    if (strcmp(name, "$text") == 0)
+        return read_text(p, operand);
     /* For those who read the query. */
     if (strcmp(name, "$comment") == 0)
         return TANSU_OK;
@@ -543,6 +575,7 @@ tansu_status selector_parse(query *q, const uint8_t *doc, size_t size, tansu_err
     parser p = {.q = q, .error = error, .collation = q->collation};
     doc_iter iter;
     tansu_status status = TANSU_OK;
+    q->text = NULL;
     q->root = new_node(&p, NODE_AND);
     if (!q->root)
         status = error_memory(error);

@@ -43,6 +43,12 @@ typedef struct parser {
     const doc_value *regex_options; /* $options next to the current $regex, or NULL */
 } parser;
 
+/* What is said where $text cannot be. */
+#define PARSE_NO_TEXT                                                                       \
+    "Operator is allowed only at the top level of a query that reads a collection, and of " \
+    "\"$and\" "                                                                             \
+    "there; of a pipeline in the first stage, a \"$match\""
+
 /* parse_context -- "where.name", the context of an error. */
 const char *parse_context(parser *p, const char *name);
 

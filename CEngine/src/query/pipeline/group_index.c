@@ -495,7 +495,8 @@ tansu_status group_from_index(stage *s, grouping *g, query_source *from, bool *d
     if (!from->collection || h->index_choice == INDEX_NONE || h->order_count != 0 || h->skip != 0 ||
         h->max != UINT64_MAX)
         return TANSU_OK;
-    if (part && part->trail && only(g, false))
+    /* The conditions of the query are not all that selects, with $text. */
+    if (part && part->trail && only(g, false) && !from->query->text)
         status = scan_field(s, g, from, done);
     else if (grouping_is_constant(g) && only(g, true))
         status = find_aggregates(s, g, from, done);

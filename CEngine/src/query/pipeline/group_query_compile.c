@@ -281,6 +281,9 @@ static tansu_status take_hints(compiling *c) {
     if (h->only_count)
         return bad(c->error, "hints.$onlycount",
                    "\"$onlycount\" does not apply to groups and distinct values; remove it");
+    if (h->score_place != 0)
+        return bad(c->error, "hints.$orderby",
+                   "The score does not order groups and distinct values; remove it");
     if (q->values && h->order_count != 0)
         return bad(
             c->error, "hints.$orderby",

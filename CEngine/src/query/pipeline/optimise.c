@@ -152,13 +152,15 @@ static void arrange(stage **order, uint32_t count) {
 
 /* ---- What the query of the source does ---- */
 
-/* is_plain_order -- whether a $sort is one that queries order alike: one path with 1 or -1. With
- * several, one element of an array gives the values of all paths, and queries take each by itself. */
-static bool is_plain_order(const doc_value *spec) {
+bool is_plain_order(const doc_value *spec) {
     doc_iter iter;
-    uint32_t count = 0;
+    uint32_t count = 0, scores = 0;
     for (doc_iter_value(&iter, spec); doc_iter_next(&iter); count++) {
         int64_t direction;
+        if (expression_is_score(&iter.value)) {
+            scores++;
+            continue;
+        }
         if (!doc_is_number(&iter.value) || !doc_as_int64(&iter.value, &direction) ||
             (direction != 1 && direction != -1))
             return false;
@@ -167,7 +169,7 @@ static bool is_plain_order(const doc_value *spec) {
                 return false;
         }
     }
-    return count == 1;
+    return scores <= 1 && count - scores <= 1;
 }
 
 /* push_number -- a hint that is a whole number. */
@@ -245,7 +247,9 @@ static tansu_status take_over(stage *source, stage *const *order, uint32_t count
     tansu_status status = TANSU_OK;
     if (p->index.type != DOC_MISSING)
         status = source_push_hint(source, "$index", &p->index);
-    for (; status == TANSU_OK && i < count && order[i]->kind == &stage_match; i++)
+    for (; status == TANSU_OK && i < count && order[i]->kind == &stage_match &&
+           !match_tests_score(order[i]);
+         i++)
         status = source_push_match(source, &order[i]->spec);
     for (uint32_t later = i + 1; status == TANSU_OK && later < count; later++) {
         if (order[later]->kind == &stage_match)

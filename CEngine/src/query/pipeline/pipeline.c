@@ -166,6 +166,32 @@ static tansu_status compile_stage(pipeline *p, stage *s, const doc_value *value)
     return status;
 }
 
+/* is_taken -- whether the query of the collection does what a $sort does. */
+static bool is_taken(const pipeline *p, const stage *s) {
+    bool leads = s->kind == &stage_sort_kind && is_plain_order(&s->spec);
+    for (const stage *before = p->stages; leads && before < s; before++)
+        leads = before->kind == &stage_match && !match_tests_score(before);
+    return leads;
+}
+
+/* note_score -- whether the next stage sees scores of $text: there is one at a time, of the document
+ * that the collection gave last. So no stage comes between that reads on, but those of the query. */
+static void note_score(pipeline *p, const stage *s) {
+    static const stage_kind *const passing[] = {
+        &stage_match,        &stage_project,      &stage_add_fields,   &stage_set,   &stage_unset,
+        &stage_replace_root, &stage_replace_with, &stage_unwind,       &stage_limit, &stage_skip,
+        &stage_redact,       &stage_lookup,       &stage_graph_lookup,
+    };
+    if (s == p->stages && match_searches(s))
+        p->compiler.score = SCORE_THERE;
+    if (p->compiler.score != SCORE_THERE)
+        return;
+    bool passes = is_taken(p, s);
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        passes = passes || s->kind == passing[i];
+    p->compiler.score = passes ? SCORE_THERE : SCORE_BEHIND;
+}
+
 /* compile_stages -- the stages of a BSON array. The source is before them. */
 static tansu_status compile_stages(pipeline *p, const doc_value *stages) {
     doc_iter iter;
@@ -188,6 +214,7 @@ static tansu_status compile_stages(pipeline *p, const doc_value *stages) {
         tansu_status status = compile_stage(p, s, &iter.value);
         if (status != TANSU_OK)
             return status;
+        note_score(p, s);
         if (p->count + 1 < count && (s->kind->place & 3) == STAGE_LAST) {
             status = stage_error(s, NULL, "Must be the last stage");
             prefix_error(s);

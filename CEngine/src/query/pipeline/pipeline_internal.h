@@ -202,6 +202,17 @@ tansu_status source_use(stage *s, query *query, const doc_value *selector, const
 tansu_status pipeline_of_stage(const char *collection, const stage_kind *kind,
                                const interrupt *stop, pipeline **result, tansu_error *error);
 
+/* match_searches -- whether a compiled stage is a $match with $text. */
+bool match_searches(const stage *s);
+
+/* match_tests_score -- whether a $match tests the score, which the query that searches cannot. */
+bool match_tests_score(const stage *s);
+
+/* is_plain_order -- whether a $sort is one that queries order alike: one path with 1 or -1, the score
+ * of $text, or both. With several paths, one element of an array gives the values of all of them,
+ * and queries take each by itself. */
+bool is_plain_order(const doc_value *spec);
+
 /* ---- Running ---- */
 
 /* stage_blame -- puts number and name of a stage, and the part that its pipeline is of another one,

@@ -19,6 +19,7 @@ typedef struct sort_path {
     path path;
     bool descending;
     bool positions; /* a part may be the position of an element */
+    bool score;     /* there is no path: of the search by $text, the highest first */
 } sort_path;
 
 struct sort_pattern {
@@ -65,6 +66,23 @@ static tansu_status parse_path(stage *s, const char *text, size_t size, sort_pat
     return status;
 }
 
+/* read_score -- {"$meta": "textScore"}, under any name. Only $sort reads the key of a document while
+ * the score is there. */
+static tansu_status read_score(stage *s, const char *part, const doc_iter *member) {
+    expression_compiler *c = &s->p->compiler;
+    if (!expression_is_score(&member->value) || s->kind != &stage_sort_kind)
+        return stage_error(s, part,
+                           "Direction of \"%.100s\" must be 1 or -1, or in $sort "
+                           "{\"$meta\": \"textScore\"}",
+                           member->key);
+    if (c->score != SCORE_THERE)
+        return stage_error(s, part, "%s",
+                           c->score == SCORE_BEHIND ? EXPRESSION_SCORE_BEHIND
+                                                    : EXPRESSION_NO_SCORE);
+    c->reads_score = true;
+    return TANSU_OK;
+}
+
 tansu_status sort_pattern_compile(stage *s, const char *part, const doc_value *spec,
                                   const sort_pattern **result) {
     doc_iter iter, before;
@@ -78,8 +96,14 @@ tansu_status sort_pattern_compile(stage *s, const char *part, const doc_value *s
         if (pattern->count == SORT_PATHS_MAX)
             return stage_error(s, part, "More than %d paths", SORT_PATHS_MAX);
         sort_path *path = &pattern->paths[pattern->count];
-        if (iter.value.type == DOC_DOCUMENT)
-            return stage_error(s, part, "Order by $meta is not supported, of \"%.100s\"", iter.key);
+        if (iter.value.type == DOC_DOCUMENT) {
+            tansu_status status = read_score(s, part, &iter);
+            if (status != TANSU_OK)
+                return status;
+            path->score = true;
+            pattern->count++;
+            continue;
+        }
         if (!doc_is_number(&iter.value) || !read_direction(&iter.value, &path->descending))
             return stage_error(s, part, "Direction of \"%.100s\" must be 1 or -1", iter.key);
         if (!check_name(iter.key, iter.key_size))
@@ -125,6 +149,14 @@ static bool put_value(walk *w, const sort_path *path, const doc_value *value) {
     return collation_key(ev->collation, &ev->collated[0], w->key, value, path->descending);
 }
 
+/* put_score -- the key of the score. */
+static bool put_score(walk *w) {
+    uint8_t bytes[8];
+    memcpy(bytes, &w->s->p->ev.score, sizeof bytes);
+    const doc_value score = {bytes, sizeof bytes, DOC_DOUBLE};
+    return value_key(w->key, &score, true);
+}
+
 /* put_positions -- the key of a path with positions, by itself. */
 static bool put_positions(walk *w, const sort_path *path) {
     evaluation *ev = &w->s->p->ev;
@@ -136,7 +168,10 @@ static bool put_positions(walk *w, const sort_path *path) {
 static tansu_status put_key(walk *w, const place *places) {
     for (uint32_t i = 0; i < w->pattern->count; i++) {
         const sort_path *path = &w->pattern->paths[i];
-        if (!(path->positions ? put_positions(w, path) : put_value(w, path, &places[i].value)))
+        bool put = path->score       ? put_score(w)
+                   : path->positions ? put_positions(w, path)
+                                     : put_value(w, path, &places[i].value);
+        if (!put)
             return error_memory(w->s->p->error);
     }
     size_t least = w->end - w->start, size = w->key->size - w->end;
@@ -187,7 +222,7 @@ static tansu_status walk_places(walk *w, place *places) {
     const sort_pattern *pattern = w->pattern;
     doc_value array = {NULL, 0, DOC_MISSING};
     for (uint32_t i = 0; i < pattern->count; i++) {
-        if (pattern->paths[i].positions)
+        if (pattern->paths[i].positions || pattern->paths[i].score)
             continue;
         advance(&pattern->paths[i], &places[i]);
         if (places[i].end)
@@ -208,7 +243,7 @@ static tansu_status walk_places(walk *w, place *places) {
         place inner[SORT_PATHS_MAX];
         for (uint32_t i = 0; i < pattern->count; i++) {
             inner[i] = places[i];
-            if (!inner[i].end && !pattern->paths[i].positions)
+            if (!inner[i].end && !pattern->paths[i].positions && !pattern->paths[i].score)
                 enter(&pattern->paths[i], &inner[i], empty ? NULL : &iter.value);
         }
         status = walk_places(w, inner);

@@ -29,7 +29,7 @@ typedef struct lookup_state {
     uint32_t value_count;
     pipeline *by_query; /* over the collection, or what a query finds of it */
     pipeline *by_table; /* over what the table finds; NULL: there are no stages for it */
-    bool too_deep;      /* there would be stages for it */
+    bool no_stages;     /* it cannot be used: there would be stages for it */
     bool uncorrelated;  /* the pipeline makes the same documents for each */
     nested_path as;
 
@@ -103,12 +103,15 @@ static tansu_status compile_parts(stage *s, lookup_state *state, const doc_value
     c->lowest_slot = VARIABLES_MAX;
     tansu_status status = pipeline_compile_inner(s, "pipeline", state->from, INNER_COLLECTION,
                                                  stages, &state->by_query);
+    /* What $text finds is not looked for in a table. */
+    bool searches = status == TANSU_OK && state->by_query->count != 0 &&
+                    match_searches(state->by_query->stages);
     bool twice = state->foreign.count != 0 && stages->type != DOC_MISSING;
     uint32_t depth = 0;
     for (const pipeline *at = s->p; at->outer; at = at->outer)
         depth++;
-    state->too_deep = twice && depth >= TABLE_DEPTH;
-    if (status == TANSU_OK && twice && !state->too_deep)
+    state->no_stages = twice && (searches || depth >= TABLE_DEPTH);
+    if (status == TANSU_OK && twice && !state->no_stages)
         status = pipeline_compile_inner(s, "pipeline", NULL, INNER_FED, stages, &state->by_table);
     state->uncorrelated = state->foreign.count == 0 && c->lowest_slot >= scope;
     if (lowest < c->lowest_slot)
@@ -171,7 +174,7 @@ static bool has_index(const lookup_state *state, const collection_state *collect
         return true;
     for (uint32_t i = 0; i < collection->index_count; i++) {
         const index_definition *d = collection->indexes[i].definition;
-        if (!d->sparse && !d->filter_bson && !d->wildcard &&
+        if (!d->sparse && !d->filter_bson && !d->wildcard && !d->text &&
             strcmp(d->paths[0].text, state->foreign_text) == 0)
             return true;
     }
@@ -360,7 +363,7 @@ static tansu_status join(stage *s, const doc_value *doc) {
     tansu_status status = TANSU_OK;
     if (state->cached)
         return TANSU_OK;
-    if (state->foreign.count != 0 && !state->table && !state->no_table && !state->too_deep &&
+    if (state->foreign.count != 0 && !state->table && !state->no_table && !state->no_stages &&
         (!state->indexed || state->asked * QUERY_COST > state->documents))
         status = fill_table(s);
     state->asked++;

@@ -10,6 +10,7 @@
 
 typedef struct match_state {
     query *query;
+    bool tests_score; /* by $expr and $meta */
     match_context context;
     expression_context expressions; /* of $expr */
 } match_state;
@@ -23,8 +24,24 @@ static tansu_status match_compile(stage *s, const doc_value *spec) {
     doc_value join;
     if (doc_find(spec->data, spec->size, "$do", 3, &join))
         return stage_error(s, "$do", "Is a join of find; in a pipeline that is $lookup");
-    return query_compile_alone_in(&s->p->compiler, spec->data, spec->size, &state->query,
-                                  s->p->error);
+    /* The query of the collection does what the first stage does. */
+    bool first = s == s->p->stages && s->p->collection && s->p->inner == INNER_COLLECTION;
+    expression_compiler *c = &s->p->compiler;
+    bool scored = c->reads_score;
+    c->reads_score = false;
+    tansu_status status =
+        query_compile_alone_in(c, spec->data, spec->size, first, &state->query, s->p->error);
+    state->tests_score = c->reads_score;
+    c->reads_score = c->reads_score || scored;
+    return status;
+}
+
+bool match_tests_score(const stage *s) {
+    return ((const match_state *)s->state)->tests_score;
+}
+
+bool match_searches(const stage *s) {
+    return s->kind == &stage_match && ((const match_state *)s->state)->query->text;
 }
 
 static tansu_status match_next(stage *s, doc_value *doc) {

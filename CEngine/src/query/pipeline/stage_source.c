@@ -97,9 +97,13 @@ static tansu_status compile(stage *s) {
     from->scope = &p->compiler;
     p->compiler.known = &p->ev;
     p->compiler.lowest_slot = VARIABLES_MAX;
-    return query_compile_in(&p->compiler, from->selector.size != 0 ? from->selector.data : NULL,
-                            from->selector.size, from->hints.size != 0 ? from->hints.data : NULL,
-                            from->hints.size, p->rctx.interrupt, &from->query, p->error);
+    tansu_status status =
+        query_compile_in(&p->compiler, from->selector.size != 0 ? from->selector.data : NULL,
+                         from->selector.size, from->hints.size != 0 ? from->hints.data : NULL,
+                         from->hints.size, p->rctx.interrupt, &from->query, p->error);
+    if (status == TANSU_OK)
+        from->query->scored = p->compiler.reads_score;
+    return status;
 }
 
 /* ask_index -- whether the first stage takes from an index what it makes. */
@@ -160,23 +164,31 @@ static tansu_status source_begin(stage *s) {
     return status;
 }
 
-static tansu_status source_next(stage *s, doc_value *doc) {
-    source_state *state = s->state;
+/* read_next -- the next document, as the run gives it. */
+static tansu_status read_next(stage *s, source_state *state, doc_value *doc) {
     tansu_document document;
     hit h;
+    if (state->at_once) {
+        doc->type = DOC_DOCUMENT;
+        return run_hit(state->run, &h, &doc->data, &doc->size, s->p->error);
+    }
+    tansu_status status = query_next(state->run, &document, s->p->error);
+    if (status == TANSU_OK)
+        *doc = (doc_value){document.data, (uint32_t)document.size, DOC_DOCUMENT};
+    return status;
+}
+
+static tansu_status source_next(stage *s, doc_value *doc) {
+    source_state *state = s->state;
     tansu_status status = deadline_check(&s->p->deadline, s->p->error);
     if (s->p->empty)
         return TANSU_DONE;
     if (status == TANSU_OK && s->p->inner != INNER_COLLECTION)
         return s->p->feed(s->p->feed_context, doc);
-    if (status == TANSU_OK && state->at_once) {
-        doc->type = DOC_DOCUMENT;
-        return run_hit(state->run, &h, &doc->data, &doc->size, s->p->error);
-    }
     if (status == TANSU_OK)
-        status = query_next(state->run, &document, s->p->error);
-    if (status == TANSU_OK)
-        *doc = (doc_value){document.data, (uint32_t)document.size, DOC_DOCUMENT};
+        status = read_next(s, state, doc);
+    if (status == TANSU_OK && state->from.query->scored)
+        s->p->ev.score = run_score(state->run);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "index/type_tag.h"
 #include "query/match/collation.h"
 #include "query/parse/projection.h"
+#include "query/plan/text_access.h"
 #include "store/index_backlog/index_backlog.h"
 
 #include <math.h>
@@ -35,8 +36,7 @@
 
 /* ---- Costs ---- */
 
-/* examined -- how many of `total` candidates are examined until the limit is reached. */
-static double examined(const planner *p, double total, bool sorted_later) {
+double plan_examined(const planner *p, double total, bool sorted_later) {
     if (sorted_later || p->limit == UINT64_MAX)
         return total;
     double matches = p->matches == 0 ? 1 : (double)p->matches;
@@ -76,7 +76,7 @@ static double scan_cost(const planner *p, bool sorted_later) {
     const collection_state *c = p->collection;
     uint64_t passed = c->count + locations_in_gaps(c->locations);
     uint64_t removed = c->next_rid > passed ? c->next_rid - passed : 0;
-    return COST_SCAN_DOCUMENT * examined(p, (double)c->count, sorted_later) +
+    return COST_SCAN_DOCUMENT * plan_examined(p, (double)c->count, sorted_later) +
            COST_SCAN_REMOVED * (double)removed;
 }
 
@@ -88,7 +88,7 @@ static double cost_of(const planner *p, const plan *c) {
     double keys = (double)c->keys; /* of an intersection: estimated common record ids */
     if (c->kind == PLAN_NONE)
         return 0;
-    cost += project_cost(p, c, examined(p, (double)p->matches, false));
+    cost += project_cost(p, c, plan_examined(p, (double)p->matches, false));
     if (c->kind == PLAN_SCAN) {
         bool counted = p->purpose == PLAN_COUNT && c->exact;
         return counted ? 0 : cost + scan_cost(p, sorted_later);
@@ -100,7 +100,7 @@ static double cost_of(const planner *p, const plan *c) {
     }
     if (p->purpose == PLAN_COUNT && c->exact && c->kind == PLAN_INDEX && c->accesses[0]->distinct)
         return cost;
-    double rows = examined(p, keys, sorted_later);
+    double rows = plan_examined(p, keys, sorted_later);
     if (c->streamed)
         return cost + streamed_cost(c, rows, fetched);
     double entries = 0;
@@ -112,9 +112,8 @@ static double cost_of(const planner *p, const plan *c) {
 
 /* ---- Candidates ---- */
 
-/* add_candidate -- adds an empty candidate at the head of the list. NULL when memory is
- * exhausted. */
-static plan *add_candidate(planner *p, enum plan_kind kind) {
+/* At the head of the list. */
+plan *plan_add(planner *p, enum plan_kind kind) {
     plan *c = arena_alloc(p->memory.arena, sizeof *c);
     if (!c)
         return NULL;
@@ -127,7 +126,7 @@ static plan *add_candidate(planner *p, enum plan_kind kind) {
 
 /* add_index -- a candidate that reads one index. */
 static tansu_status add_index(planner *p, access_path *a, plan **result) {
-    plan *c = add_candidate(p, PLAN_INDEX);
+    plan *c = plan_add(p, PLAN_INDEX);
     access_path **list = arena_alloc(p->memory.arena, sizeof *list);
     if (!c || !list)
         return error_memory(p->error);
@@ -220,6 +219,8 @@ static tansu_status consider_wildcard(planner *p, const conjunction *c, uint32_t
 
 /* consider_index -- adds the candidates that use one index. */
 static tansu_status consider_index(planner *p, const conjunction *c, uint32_t number, bool named) {
+    if (access_path_is_text(p->collection, number))
+        return named ? text_access_named(p, number) : TANSU_OK;
     if (!named && !access_path_concerns(p, number))
         return TANSU_OK;
     tansu_status waited = index_current(p->collection, number, p->error);
@@ -257,7 +258,8 @@ static tansu_status best_access(planner *p, const node *branch, access_path **re
     *result = NULL;
     conjunction_of(branch, &clauses);
     for (uint32_t i = 0; i < access_path_count(p->collection); i++) {
-        if (index_waits(p->collection, i) && !access_path_concerns(p, i))
+        if (access_path_is_text(p->collection, i) ||
+            (index_waits(p->collection, i) && !access_path_concerns(p, i)))
             continue;
         tansu_status status = index_current(p->collection, i, p->error);
         if (status != TANSU_OK)
@@ -303,7 +305,7 @@ static tansu_status consider_union(planner *p, const node *disjunction, bool who
         exact = exact && list[count]->exact;
         keys += list[count++]->keys;
     }
-    plan *c = add_candidate(p, PLAN_UNION);
+    plan *c = plan_add(p, PLAN_UNION);
     if (!c)
         return error_memory(p->error);
     c->accesses = list;
@@ -381,7 +383,7 @@ static bool adds_to(const conjunction *c, const access_path *a, const access_pat
  * of them is exact is exact in the intersection. So arrays make no difference. */
 static tansu_status add_intersection(planner *p, const conjunction *c, access_path *a,
                                      access_path *b, uint64_t common) {
-    plan *candidate = add_candidate(p, PLAN_INTERSECTION);
+    plan *candidate = plan_add(p, PLAN_INTERSECTION);
     access_path **list = arena_alloc(p->memory.arena, 2 * sizeof *list);
     if (!candidate || !list)
         return error_memory(p->error);
@@ -465,7 +467,7 @@ static tansu_status consider_waiting_count(planner *p, const conjunction *c, boo
 /* consider_all -- considers a table scan and every index that helps. */
 static tansu_status consider_all(planner *p, const conjunction *c) {
     tansu_status status = TANSU_OK;
-    plan *scan = add_candidate(p, PLAN_SCAN);
+    plan *scan = plan_add(p, PLAN_SCAN);
     if (!scan)
         return error_memory(p->error);
     scan->exact = p->q->planned->kind == NODE_TRUE;
@@ -486,10 +488,12 @@ static tansu_status consider(planner *p) {
     p->order_count = p->purpose == PLAN_COUNT ? 0 : h->order_count;
     p->limit = h->max > UINT64_MAX - h->skip ? UINT64_MAX : h->max + h->skip;
     p->matches = p->collection ? p->collection->count : 0;
+    if (p->text)
+        p->matches = text_access_matches(p);
     tansu_status status = TANSU_OK;
     bool named = h->index_choice == INDEX_NAMED && p->collection;
     if (!p->collection || (p->q->planned->kind == NODE_FALSE && !named)) {
-        if (!add_candidate(p, PLAN_NONE))
+        if (!plan_add(p, PLAN_NONE))
             return error_memory(p->error);
         p->candidates->sort = PLAN_SORT_NONE;
         p->candidates->exact = true;
@@ -500,10 +504,12 @@ static tansu_status consider(planner *p) {
         conjunction_of(p->q->planned, &c);
         bool done = false;
         if (p->purpose == PLAN_COUNT && p->collection->backlog && h->index_choice == INDEX_ANY &&
-            !h->explain)
+            !h->explain && !p->text)
             status = consider_waiting_count(p, &c, &done);
         if (status == TANSU_OK && !done)
             status = named ? consider_named(p, &c) : consider_all(p, &c);
+        if (status == TANSU_OK && p->text)
+            status = text_access_consider(p);
     }
     return status;
 }
@@ -516,7 +522,7 @@ tansu_status plan_choose(planner *p) {
     if (status != TANSU_OK)
         return status;
     for (plan *c = p->candidates; c; c = c->next) {
-        c->cost = cost_of(p, c);
+        c->cost = cost_of(p, c) + (p->text ? text_access_cost(p, c) : 0);
         if (!p->chosen || c->cost < p->chosen->cost)
             p->chosen = c;
     }
@@ -717,7 +723,7 @@ static bool is_inside(const void *context, const uint8_t *entry, uint32_t size) 
 
 access_path *plan_waiting_count(planner *p, const conjunction *c, uint32_t number) {
     if (!index_waits(p->collection, number) || access_path_is_wildcard(p->collection, number) ||
-        !access_path_concerns(p, number))
+        access_path_is_text(p->collection, number) || !access_path_concerns(p, number))
         return NULL;
     arena_mark before = arena_get_mark(p->memory.arena);
     access_path *a = arena_alloc(p->memory.arena, sizeof *a);

@@ -121,6 +121,11 @@ static inline bool access_path_is_wildcard(const collection_state *collection, u
     return number != 0 && collection->indexes[number - 1].definition->wildcard;
 }
 
+/* access_path_is_text -- whether it is an index of words, which has no entries of values. */
+static inline bool access_path_is_text(const collection_state *collection, uint32_t number) {
+    return number != 0 && collection->indexes[number - 1].definition->text;
+}
+
 /* access_path_measure_few -- counts the entries in the ranges for a plan that may read them.
  * Errors: those of the deadline, IO, CORRUPT, MEMORY. */
 tansu_status access_path_measure_few(planner *p, access_path *a);
@@ -171,14 +176,15 @@ bool access_wildcard_has(const interval_list *list);
 /* The memory limit of planning one run of a query. */
 #define PLAN_MEMORY ((size_t)64 * 1024 * 1024)
 
-enum plan_kind { PLAN_NONE, PLAN_SCAN, PLAN_INDEX, PLAN_UNION, PLAN_INTERSECTION };
-enum plan_sort { PLAN_SORT_NONE, PLAN_SORT_INDEX, PLAN_SORT_MEMORY };
+enum plan_kind { PLAN_NONE, PLAN_SCAN, PLAN_INDEX, PLAN_UNION, PLAN_INTERSECTION, PLAN_TEXT };
+enum plan_sort { PLAN_SORT_NONE, PLAN_SORT_INDEX, PLAN_SORT_MEMORY, PLAN_SORT_SCORE };
 
 /* A candidate plan. */
 typedef struct plan {
     enum plan_kind kind;
     enum plan_sort sort;
-    access_path **accesses; /* PLAN_INDEX: one; PLAN_UNION: one a branch; PLAN_INTERSECTION: two */
+    access_path **accesses; /* PLAN_INDEX: one; PLAN_UNION: one a branch; PLAN_INTERSECTION: two;
+                               PLAN_TEXT: one or none, besides the index of words */
     uint32_t access_count;
     bool exact;    /* there is no residual filter: entries in the ranges are matches */
     bool streamed; /* entries are read in the order of the results, as they are needed */
@@ -202,6 +208,7 @@ struct planner {
     const collection_state *collection; /* NULL: empty */
     enum plan_purpose purpose;
     bounds_memory memory;
+    struct text_access *text; /* the search of a query with $text (text_access.h); else NULL */
     const deadline *deadline; /* NULL: none */
     uint32_t steps;           /* taken so far */
     tansu_error *error;
@@ -238,6 +245,12 @@ static inline tansu_status plan_step(planner *p, uint32_t count) {
 static inline bool plan_returns_documents(enum plan_purpose purpose) {
     return purpose == PLAN_DOCUMENTS || purpose == PLAN_PROJECTED;
 }
+
+/* plan_examined -- how many of `total` candidates are examined until the limit is reached. */
+double plan_examined(const planner *p, double total, bool sorted_later);
+
+/* plan_add -- adds an empty candidate. NULL when memory is exhausted. */
+plan *plan_add(planner *p, enum plan_kind kind);
 
 /* ---- plan_order.c ---- */
 

@@ -287,8 +287,11 @@ static tansu_status catch_up_rounds(online_build *a, tansu_error *error) {
 
 /* ---- The commit ---- */
 
-/* has_index -- whether there is an index of the definition's name. */
+/* has_index -- whether there is an index of the definition's name, or an index of words besides which
+ * there can be no other. */
 static bool has_index(const collection_state *state, const index_definition *definition) {
+    if (definition->text != NULL && index_of_words(state) != UINT32_MAX)
+        return true;
     for (uint32_t i = 0; i < state->index_count; i++) {
         if (strcmp(state->indexes[i].definition->name, definition->name) == 0)
             return true;

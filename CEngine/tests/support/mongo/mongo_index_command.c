@@ -28,6 +28,26 @@ static bool exists(const mongo_call *c) {
     return is;
 }
 
+/* has_words -- whether the keys are those of an index of words. */
+static bool has_words(const bson_t *keys) {
+    bson_iter_t iter;
+    bool found = false;
+    for (bson_iter_init(&iter, keys); !found && bson_iter_next(&iter);)
+        found = BSON_ITER_HOLDS_UTF8(&iter) && strcmp(bson_iter_utf8(&iter, NULL), "text") == 0;
+    return found;
+}
+
+/* put_languages -- the options of an index of words, with what MongoDB has without them. */
+static void put_languages(bson_t *options, const bson_t *index) {
+    mongo_copy(options, "weights", index, "weights");
+    mongo_copy(options, "language", index, "default_language");
+    mongo_copy(options, "languageField", index, "language_override");
+    if (!bson_has_field(options, "language"))
+        BSON_APPEND_UTF8(options, "language", "english");
+    if (!bson_has_field(options, "languageField"))
+        BSON_APPEND_UTF8(options, "languageField", "language");
+}
+
 /* create_index -- one index of createIndexes. */
 static bool create_index(const mongo_call *c, const bson_t *index) {
     bson_t keys, options = BSON_INITIALIZER;
@@ -38,6 +58,8 @@ static bool create_index(const mongo_call *c, const bson_t *index) {
     mongo_copy(&options, "sparse", index, "sparse");
     mongo_copy(&options, "partialFilter", index, "partialFilterExpression");
     mongo_copy(&options, "expireAfterSeconds", index, "expireAfterSeconds");
+    if (has_words(&keys))
+        put_languages(&options, index);
     bool primary = bson_iter_init(&first, &keys) && bson_iter_next(&first) &&
                    strcmp(bson_iter_key(&first), "_id") == 0 && !bson_iter_next(&first);
     const char *text = mongo_given(index, "name", &name) && BSON_ITER_HOLDS_UTF8(&name)

@@ -21,12 +21,11 @@ static const char envelope[] = "the command's own members: the C API has types a
 
 /* Operators that are not in the language, wherever they stand in a query. */
 static const rule query_rules[] = {
-    {"$where", "JavaScript"},    {"$function", "JavaScript"}, {"$text", text_search},
-    {"$meta", text_search},      {"$geoWithin", geometry},    {"$geoIntersects", geometry},
-    {"$near", geometry},         {"$nearSphere", geometry},   {"$within", geometry},
-    {"$geometry", geometry},     {"$box", geometry},          {"$center", geometry},
-    {"$centerSphere", geometry}, {"$polygon", geometry},      {"$maxDistance", geometry},
-    {"$minDistance", geometry},
+    {"$where", "JavaScript"},     {"$function", "JavaScript"}, {"$geoWithin", geometry},
+    {"$geoIntersects", geometry}, {"$near", geometry},         {"$nearSphere", geometry},
+    {"$within", geometry},        {"$geometry", geometry},     {"$box", geometry},
+    {"$center", geometry},        {"$centerSphere", geometry}, {"$polygon", geometry},
+    {"$maxDistance", geometry},   {"$minDistance", geometry},
 };
 
 /* Commands that are no operation of a collection here. */
@@ -63,31 +62,18 @@ static const rule member_rules[] = {
 
 /* Stages and expressions that are not in the language. */
 static const rule pipeline_rules[] = {
-    {"$geoNear", geometry},
-    {"$search", text_search},
-    {"$searchMeta", text_search},
-    {"$vectorSearch", text_search},
-    {"$rankFusion", text_search},
-    {"$scoreFusion", text_search},
-    {"$collStats", server},
-    {"$indexStats", server},
-    {"$planCacheStats", server},
-    {"$querySettings", server},
-    {"$queryStats", server},
-    {"$listClusterCatalog", server},
-    {"$listSearchIndexes", server},
-    {"$listSessions", server},
-    {"$listLocalSessions", server},
-    {"$currentOp", server},
-    {"$changeStream", server},
-    {"$shardedDataDistribution", server},
-    {"$function", "JavaScript"},
-    {"$accumulator", "JavaScript"},
-    {"$where", "JavaScript"},
-    {"$text", text_search},
-    {"$geoWithin", geometry},
-    {"$geoIntersects", geometry},
-    {"$near", geometry},
+    {"$geoNear", geometry},         {"$search", text_search},
+    {"$searchMeta", text_search},   {"$vectorSearch", text_search},
+    {"$rankFusion", text_search},   {"$scoreFusion", text_search},
+    {"$collStats", server},         {"$indexStats", server},
+    {"$planCacheStats", server},    {"$querySettings", server},
+    {"$queryStats", server},        {"$listClusterCatalog", server},
+    {"$listSearchIndexes", server}, {"$listSessions", server},
+    {"$listLocalSessions", server}, {"$currentOp", server},
+    {"$changeStream", server},      {"$shardedDataDistribution", server},
+    {"$function", "JavaScript"},    {"$accumulator", "JavaScript"},
+    {"$where", "JavaScript"},       {"$geoWithin", geometry},
+    {"$geoIntersects", geometry},   {"$near", geometry},
     {"$nearSphere", geometry},
 };
 
@@ -96,9 +82,6 @@ static const rule index_rules[] = {
     {"hidden", "hidden indexes"},
     {"clustered", kinds},
     {"wildcardProjection", "wildcard indexes"},
-    {"weights", text_search},
-    {"default_language", text_search},
-    {"language_override", text_search},
     {"textIndexVersion", text_search},
     {"2dsphereIndexVersion", geometry},
     {"bits", geometry},
@@ -110,9 +93,11 @@ static const rule index_rules[] = {
 
 /* Kinds of indexes. */
 static const rule key_rules[] = {
-    {"text", text_search},        {"2d", geometry},
-    {"2dsphere", geometry},       {"geoHaystack", geometry},
-    {"hashed", "hashed indexes"}, {"wildcard", "wildcard indexes"},
+    {"2d", geometry},
+    {"2dsphere", geometry},
+    {"geoHaystack", geometry},
+    {"hashed", "hashed indexes"},
+    {"wildcard", "wildcard indexes"},
 };
 
 /* applies -- why a name is not applicable, or NULL. */
