@@ -1580,6 +1580,41 @@ TANSU_API tansu_status tansu_highlight(const char *text, size_t length, tansu_do
                                        tansu_document options, tansu_buffer *result,
                                        tansu_error *error);
 
+/*
+ * What the words of a collection's index of words suggest for a text, as somebody types it or has
+ * typed it: from documents of the newest snapshot, or of the transaction. `options` is {"limit": n},
+ * from 1 to 50, and 10 unless given; TANSU_NO_DOCUMENT: none. Words come as a document has them.
+ *
+ * tansu_complete() completes the last word of the text, the most frequent words first:
+ *
+ *     {"start": 4, "completions": [{"text": "Hamburg", "documents": 12}, …]}
+ *
+ * "start" is the byte of the text where that word begins; there are no completions where the text ends
+ * with something else. In an index of stems the completions are words that a document has, of which
+ * there may be fewer.
+ *
+ * tansu_suggest() suggests words for those that no document has: words that are one edit away
+ * (a character that is inserted, left out, replaced, or exchanged with its neighbour), or two where
+ * there are none and the word has five characters or more; the nearest first, then the most
+ * frequent:
+ *
+ *     {"words": [{"start": 0, "end": 6, "suggestions": [{"text": "coffee", "documents": 8,
+ *      "distance": 1}]}], "text": "coffee beans"}
+ *
+ * "text" is the whole text with the first suggestion for each word.
+ *
+ * The first completion of a beginning that thousands of words have reads all words of the index; later
+ * ones take less than a millisecond, until a tenth of the documents has come or gone.
+ * Errors: INVALID_QUERY (there is no index of words; an option), INVALID_ARGUMENT (no UTF-8),
+ * TOO_LARGE, CANCELLED, UNSUPPORTED (stems, without libstemmer), CORRUPT, IO, MEMORY.
+ */
+TANSU_API tansu_status tansu_complete(tansu_db *db, tansu_txn *txn, const char *collection,
+                                      const char *text, size_t length, tansu_document options,
+                                      tansu_buffer *result, tansu_error *error);
+TANSU_API tansu_status tansu_suggest(tansu_db *db, tansu_txn *txn, const char *collection,
+                                     const char *text, size_t length, tansu_document options,
+                                     tansu_buffer *result, tansu_error *error);
+
 /* ---- BSON and JSON -------------------------------------------------------------------------- */
 
 /* Writes the 12 bytes of a new ObjectID: seconds, a random number of this process, a counter. No-op

@@ -3,7 +3,10 @@
  */
 #include "api/handles.h"
 #include "bson/writer.h"
+#include "query/plan/text_access.h"
+#include "query/text/text_complete.h"
 #include "query/text/text_highlight.h"
+#include "store/index_backlog/index_backlog.h"
 #include "text/analyzer.h"
 #include "util/error.h"
 #include "util/utf8.h"
@@ -202,4 +205,90 @@ tansu_status tansu_highlight(const char *text, size_t length, tansu_document sea
         status = error_memory(error);
     text_highlights_free(&found);
     return status;
+}
+
+/* ---- Suggestions ---- */
+
+/* The most suggestions. */
+#define SUGGESTIONS_MOST 50
+
+/* read_limit -- the options {"limit": n}. */
+static tansu_status read_limit(tansu_document options, uint32_t *limit, tansu_error *error) {
+    doc_iter iter;
+    *limit = 10;
+    tansu_status status = check_bson(options, true, "options", error);
+    if (status != TANSU_OK || options.data == NULL)
+        return status;
+    for (doc_iter_init(&iter, options.data, options.size); doc_iter_next(&iter);)
+        if (strcmp(iter.key, "limit") != 0 || !read_number(&iter.value, 1, SUGGESTIONS_MOST, limit))
+            return error_set(error, TANSU_E_INVALID_QUERY, iter.key,
+                             "Option is unknown, or its value is of a wrong kind: there is "
+                             "\"limit\", a number from 1 to %d",
+                             SUGGESTIONS_MOST);
+    return TANSU_OK;
+}
+
+/* Of text_complete.h. */
+typedef tansu_status (*suggester)(const suggesting *s, const uint8_t *text, size_t size, writer *w,
+                                  tansu_error *error);
+
+/* suggest_from -- what an index of words suggests. */
+static tansu_status suggest_from(suggester run, suggesting *s, const char *text, size_t length,
+                                 tansu_buffer *result, tansu_error *error) {
+    writer w = {.out = result};
+    const uint32_t number = text_access_number(s->collection);
+    tansu_status status = index_current(s->collection, number, error);
+    if (status != TANSU_OK)
+        return status;
+    s->index = &s->collection->indexes[number - 1];
+    size_t document = writer_begin(&w);
+    status = run(s, (const uint8_t *)text, length, &w, error);
+    writer_end(&w, document);
+    return status == TANSU_OK && w.failed ? error_memory(error) : status;
+}
+
+/* suggest -- tansu_complete() and tansu_suggest(). */
+static tansu_status suggest(suggester run, tansu_db *db, tansu_txn *txn, const char *collection,
+                            const char *text, size_t length, tansu_document options,
+                            tansu_buffer *result, tansu_error *error) {
+    read_call r;
+    suggesting s = {.limit = 0};
+    const deadline stop = deadline_begin(txn_stop(txn), 0);
+    if (collection == NULL || text == NULL || result == NULL)
+        return null_argument(result == NULL ? "result"
+                             : text == NULL ? "text"
+                                            : "collection",
+                             error);
+    result->size = 0;
+    tansu_status status = read_limit(options, &s.limit, error);
+    if (status == TANSU_OK)
+        status = check_text(text, &length, error);
+    if (status == TANSU_OK)
+        status = read_call_begin(&r, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    s.cache = &db->completions;
+    s.rctx = &r.rctx;
+    s.collection = snapshot_collection(r.snapshot, collection);
+    s.deadline = &stop;
+    if (s.collection == NULL || text_access_number(s.collection) == 0)
+        status = text_access_missing(collection, error);
+    else
+        status = suggest_from(run, &s, text, length, result, error);
+    status = read_call_end(&r, status, error);
+    if (status != TANSU_OK)
+        result->size = 0;
+    return status;
+}
+
+tansu_status tansu_complete(tansu_db *db, tansu_txn *txn, const char *collection, const char *text,
+                            size_t length, tansu_document options, tansu_buffer *result,
+                            tansu_error *error) {
+    return suggest(text_complete, db, txn, collection, text, length, options, result, error);
+}
+
+tansu_status tansu_suggest(tansu_db *db, tansu_txn *txn, const char *collection, const char *text,
+                           size_t length, tansu_document options, tansu_buffer *result,
+                           tansu_error *error) {
+    return suggest(text_suggest, db, txn, collection, text, length, options, result, error);
 }

@@ -21,6 +21,7 @@ tansu_status handle_new(const tansu_options *options, tansu_db **db, tansu_error
     *db = calloc(1, sizeof **db);
     if (*db == NULL)
         return error_memory(error);
+    completion_cache_init(&(*db)->completions);
     (*db)->warning_log = (slow_log){.function = options->log, .context = options->log_context};
     if (options->slow_operation_ms != 0 || options->log_all)
         (*db)->slow_log = (slow_log){
@@ -32,6 +33,7 @@ tansu_status handle_new(const tansu_options *options, tansu_db **db, tansu_error
 
 void handle_free(tansu_db *db) {
     free(db->sessions.items);
+    completion_cache_free(&db->completions);
     free(db);
 }
 

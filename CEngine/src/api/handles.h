@@ -9,6 +9,7 @@
 #include "log/scan.h"
 #include "query/pipeline/pipeline.h"
 #include "query/query.h"
+#include "query/text/text_complete.h"
 #include "store/database_internal.h"
 #include "store/key_file.h"
 #include "store/write_txn/write_txn.h"
@@ -28,6 +29,7 @@ struct tansu_db {
     slow_log slow_log;
     slow_log warning_log; /* of documents that violate a validator */
     session_list sessions;
+    completion_cache completions;
 };
 
 /* The state that tansu_savepoint_roll_back() restores. */

@@ -149,6 +149,8 @@ static const struct operation {
     {"danglingReferences", command_dangling_references, 0, OPTIONS, IN_TRANSACTION},
     {"analyze", command_analyze, TEXT, OPTIONS, WITHOUT},
     {"highlight", command_highlight, TEXT | SEARCH, OPTIONS, WITHOUT},
+    {"complete", command_complete, COLLECTION | TEXT, OPTIONS, IN_TRANSACTION},
+    {"suggest", command_suggest, COLLECTION | TEXT, OPTIONS, IN_TRANSACTION},
     {"transaction", NULL, COMMANDS, 0, ALONE},
     {"begin", command_begin, 0, MODE | DURABILITY, ALONE},
     {"commit", command_commit, TRANSACTION, 0, ALONE},

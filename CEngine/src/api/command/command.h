@@ -149,6 +149,10 @@ tansu_status command_analyze(command *c, tansu_error *error);
 /* command_highlight -- what a search finds in a text. */
 tansu_status command_highlight(command *c, tansu_error *error);
 
+/* command_complete, command_suggest -- what the words of an index suggest for a text. */
+tansu_status command_complete(command *c, tansu_error *error);
+tansu_status command_suggest(command *c, tansu_error *error);
+
 /* Operations on files. */
 tansu_status command_backup(command *c, tansu_error *error);
 tansu_status command_restore(command *c, tansu_error *error);

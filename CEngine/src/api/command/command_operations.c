@@ -510,6 +510,24 @@ tansu_status command_highlight(command *c, tansu_error *error) {
     return put_answer(c, status, &ranges, error);
 }
 
+tansu_status command_complete(command *c, tansu_error *error) {
+    size_t size;
+    tansu_buffer words = TANSU_BUFFER_INIT;
+    const char *text = doc_string(&c->given[MEMBER_TEXT], &size);
+    tansu_status status = tansu_complete(c->db, c->txn, collection_of(c), text, size,
+                                         value_document(&c->given[MEMBER_OPTIONS]), &words, error);
+    return put_answer(c, status, &words, error);
+}
+
+tansu_status command_suggest(command *c, tansu_error *error) {
+    size_t size;
+    tansu_buffer words = TANSU_BUFFER_INIT;
+    const char *text = doc_string(&c->given[MEMBER_TEXT], &size);
+    tansu_status status = tansu_suggest(c->db, c->txn, collection_of(c), text, size,
+                                        value_document(&c->given[MEMBER_OPTIONS]), &words, error);
+    return put_answer(c, status, &words, error);
+}
+
 /* ---- The database ---- */
 
 /* command_dangling_references -- finds or repairs references that lead to no document. */

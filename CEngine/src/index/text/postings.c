@@ -335,6 +335,27 @@ tansu_status text_terms_next(text_terms *terms, tansu_error *error) {
     return same ? seek(terms, error) : status;
 }
 
+tansu_status text_terms_count(text_terms *terms, uint64_t *documents, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    bool same = true;
+    *documents = 0;
+    if (!buffer_set(&terms->key, terms->term, terms->size))
+        return error_memory(error);
+    while (status == TANSU_OK && same) {
+        const size_t head = terms->size + 1 + TEXT_RID_SIZE;
+        bool valid;
+        if (terms->entry.size <= head)
+            return damaged(terms->reader, error);
+        *documents += text_chunk_count(terms->entry.data + head);
+        status = tree_cursor_next(&terms->cursor, &valid, error);
+        if (status == TANSU_OK)
+            status = take_term(terms, valid, error);
+        same = status == TANSU_OK && terms->term && terms->size == terms->key.size &&
+               memcmp(terms->term, terms->key.data, terms->size) == 0;
+    }
+    return status;
+}
+
 void text_terms_end(text_terms *terms) {
     tree_cursor_end(&terms->cursor);
     tansu_buffer_free(&terms->entry);

@@ -132,6 +132,9 @@ typedef struct text_terms {
 tansu_status text_terms_seek(text_terms *terms, const text_reader *reader, const uint8_t *from,
                              size_t size, tansu_error *error);
 tansu_status text_terms_next(text_terms *terms, tansu_error *error);
+/* text_terms_count -- the same, and how many documents had the term before, which terms->key has then
+ * been set to. */
+tansu_status text_terms_count(text_terms *terms, uint64_t *documents, tansu_error *error);
 void text_terms_end(text_terms *terms);
 
 #endif

@@ -18,8 +18,7 @@
 
 /* ---- The search ---- */
 
-/* find_index -- the number of the index of words; 0: there is none. */
-static uint32_t find_index(const collection_state *collection) {
+uint32_t text_access_number(const collection_state *collection) {
     for (uint32_t i = 1; i < access_path_count(collection); i++) {
         if (access_path_is_text(collection, i))
             return i;
@@ -27,15 +26,14 @@ static uint32_t find_index(const collection_state *collection) {
     return 0;
 }
 
-/* no_index -- the error for a collection without one. */
-static tansu_status no_index(const planner *p) {
+tansu_status text_access_missing(const char *collection, tansu_error *error) {
     return error_set(
-        p->error, TANSU_E_INVALID_QUERY, "$text",
-        "Collection \"%.100s\" has no index of words, which \"$text\" needs; create one with the "
+        error, TANSU_E_INVALID_QUERY, "$text",
+        "Collection \"%.100s\" has no index of words, which a search needs; create one with the "
         "fields that have the texts as keys, {\"body\": \"text\"} or for all fields "
         "{\"**\": \"text\"}; on the command line: tansu index create DATABASE %.100s "
         "'{\"body\": \"text\"}'",
-        p->collection->name, p->collection->name);
+        collection, collection);
 }
 
 /* is_scored -- whether the results need scores. */
@@ -46,9 +44,9 @@ static bool is_scored(const planner *p) {
 }
 
 tansu_status text_access_begin(planner *p, const deadline *d, text_access *t) {
-    t->number = find_index(p->collection);
+    t->number = text_access_number(p->collection);
     if (t->number == 0)
-        return no_index(p);
+        return text_access_missing(p->collection->name, p->error);
     tansu_status status = index_current(p->collection, t->number, p->error);
     if (status != TANSU_OK)
         return status;

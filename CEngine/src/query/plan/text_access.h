@@ -24,6 +24,11 @@ typedef struct text_access {
     text_found found;
 } text_access;
 
+/* text_access_number -- that of a collection's index of words, as access paths count them; 0: there is
+ * none. text_access_missing -- the error for that: INVALID_QUERY. */
+uint32_t text_access_number(const collection_state *collection);
+tansu_status text_access_missing(const char *collection, tansu_error *error);
+
 /* text_access_begin -- finds the index of words, and begins the search, which `d` ends; it outlives the
  * search. text_access_free() is due whatever the result. Errors: INVALID_QUERY (there is no such index, or those of
  * text_query_bind()), UNSUPPORTED, and those of text_search_new(). */

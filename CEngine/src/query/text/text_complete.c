@@ -217,7 +217,7 @@ static tansu_status table_of(const suggesting *s, const text_reader *reader,
 static tansu_status kept_words(const suggesting *s, const text_reader *reader,
                                const tansu_buffer *beginning, ranking *r, bool *known,
                                tansu_error *error) {
-    completion_table *t;
+    completion_table *t = NULL;
     *known = false;
     pthread_mutex_lock(&s->cache->mutex);
     tansu_status status = table_of(s, reader, &t, error);
