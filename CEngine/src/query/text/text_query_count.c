@@ -108,9 +108,9 @@ uint32_t text_near_count(const text_node *leaf, const uint32_t *const *positions
 /* The characters of a term, of which each may be replaced by several (text/fold.h). */
 #define EDIT_CHARACTERS (4 * WORD_CHARACTERS_MAX)
 /* Greater than each distance that is asked for. */
-#define FAR 3
+#define TOO_FAR 3
 /* A row of the table has so many columns: lengths that differ by more are farther apart. */
-#define BAND (2 * (FAR - 1) + 1)
+#define EDIT_BAND (2 * (TOO_FAR - 1) + 1)
 
 /* decode -- the characters of a term; false when they are too many. */
 static bool decode(const uint8_t *bytes, size_t size, uint32_t *characters, uint32_t *count) {
@@ -131,26 +131,26 @@ static uint32_t least(uint32_t a, uint32_t b) {
 }
 
 /*
- * distance -- of two words, FAR if it is more than FAR - 1: the fewest characters to be inserted,
+ * distance -- of two words, TOO_FAR if it is more than TOO_FAR - 1: the fewest characters to be inserted,
  * removed, replaced, or swapped with a neighbour, none of them twice (optimal string alignment, as
  * Lucene has it). Of each row of the table only the columns next to the diagonal are made: column d
- * of row i is that of b[i + d - (FAR - 1)].
+ * of row i is that of b[i + d - (TOO_FAR - 1)].
  */
 static uint32_t distance(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count) {
-    uint32_t rows[3][BAND + 2];
+    uint32_t rows[3][EDIT_BAND + 2];
     for (uint32_t i = 0; i <= a_count; i++) {
         /* A column more at either side, which is far. */
         uint32_t *row = rows[i % 3] + 1;
         const uint32_t *above = rows[(i + 2) % 3] + 1, *before = rows[(i + 1) % 3] + 1;
-        uint32_t nearest = FAR;
-        row[-1] = row[BAND] = FAR;
-        for (int d = 0; d < BAND; d++) {
-            int64_t j = (int64_t)i + d - (FAR - 1);
-            row[d] = FAR;
+        uint32_t nearest = TOO_FAR;
+        row[-1] = row[EDIT_BAND] = TOO_FAR;
+        for (int d = 0; d < EDIT_BAND; d++) {
+            int64_t j = (int64_t)i + d - (TOO_FAR - 1);
+            row[d] = TOO_FAR;
             if (j < 0 || j > b_count)
                 continue;
             if (i == 0) {
-                row[d] = least((uint32_t)j, FAR);
+                row[d] = least((uint32_t)j, TOO_FAR);
             } else {
                 row[d] = least(row[d], row[d - 1] + 1);
                 row[d] = least(row[d], above[d + 1] + 1);
@@ -161,11 +161,11 @@ static uint32_t distance(const uint32_t *a, uint32_t a_count, const uint32_t *b,
             }
             nearest = least(nearest, row[d]);
         }
-        if (nearest == FAR)
-            return FAR;
+        if (nearest == TOO_FAR)
+            return TOO_FAR;
     }
-    int64_t d = (int64_t)b_count - a_count + (FAR - 1);
-    return d < 0 || d >= BAND ? FAR : rows[a_count % 3][d + 1];
+    int64_t d = (int64_t)b_count - a_count + (TOO_FAR - 1);
+    return d < 0 || d >= EDIT_BAND ? TOO_FAR : rows[a_count % 3][d + 1];
 }
 
 /* fuzzy_begin -- whether a term begins with the characters that are to be the same. */
