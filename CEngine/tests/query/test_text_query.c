@@ -401,6 +401,9 @@ static void documents_match(void) {
         {"{'all':['dark',{'any':['tea','beans'],'not':['light']}]}", DOCUMENT, "yes 6 0 3 0"},
         {"{'any':['tea'],'not':[{'phrase':'dark roast'}]}", DOCUMENT, "no 0 4"},
         {"{'any':['dark'],'not':[{'all':['dark','tea']}]}", DOCUMENT, "yes 6 6 0"},
+        {"{'any':[{'phrase':'dark roast','path':'title'},{'phrase':'dark roast','path':'body'},"
+         "{'phrase':'roast it'},'roast']}",
+         DOCUMENT, "yes 3 1 1 5"},
         {"{'word':'roast'}", "{'title':['roast',{'x':'roast'}]}", "yes 3"},
         {"{'word':'roast'}", "{'n':'roast'}", "no 0"},
         {"{'phrase':'foo_bar baz'}", "{'body':'foo_bar baz, foo bar baz'}", "yes 1"},

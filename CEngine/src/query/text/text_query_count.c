@@ -131,12 +131,13 @@ static uint32_t least(uint32_t a, uint32_t b) {
 }
 
 /*
- * distance -- of two words, TOO_FAR if it is more than TOO_FAR - 1: the fewest characters to be inserted,
+ * distance -- of two words, TOO_FAR if it is more than `most`: the fewest characters to be inserted,
  * removed, replaced, or swapped with a neighbour, none of them twice (optimal string alignment, as
  * Lucene has it). Of each row of the table only the columns next to the diagonal are made: column d
  * of row i is that of b[i + d - (TOO_FAR - 1)].
  */
-static uint32_t distance(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count) {
+static uint32_t distance(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count,
+                         uint32_t most) {
     uint32_t rows[3][EDIT_BAND + 2];
     for (uint32_t i = 0; i <= a_count; i++) {
         /* A column more at either side, which is far. */
@@ -161,7 +162,7 @@ static uint32_t distance(const uint32_t *a, uint32_t a_count, const uint32_t *b,
             }
             nearest = least(nearest, row[d]);
         }
-        if (nearest == TOO_FAR)
+        if (nearest > most)
             return TOO_FAR;
     }
     int64_t d = (int64_t)b_count - a_count + (TOO_FAR - 1);
@@ -186,7 +187,7 @@ bool text_near_edits(const text_node *leaf, const uint8_t *term, size_t size) {
     if (difference > 4 * leaf->distance || !fuzzy_begin(leaf, term, size) ||
         !decode(word->bytes, word->size, a, &a_count) || !decode(term, size, b, &b_count))
         return false;
-    return distance(a, a_count, b, b_count) <= leaf->distance;
+    return distance(a, a_count, b, b_count, leaf->distance) <= leaf->distance;
 }
 
 /* ---- Scores ---- */
