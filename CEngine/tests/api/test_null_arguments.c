@@ -43,6 +43,8 @@ static uint8_t keys_bytes[] = {12, 0, 0, 0, 0x10, 'k', 0, 1, 0, 0, 0, 0};
 static uint8_t set_bytes[] = {25, 0,    0,   0,   3,   '$', 's', 'e', 't', 0, 14, 0, 0,
                               0,  0x10, 'n', 'n', 'n', 0,   1,   0,   0,   0, 0,  0};
 static uint8_t search_bytes[] = {17, 0, 0, 0, 2, 'w', 'o', 'r', 'd', 0, 2, 0, 0, 0, 'a', 0, 0};
+static uint8_t words_bytes[] = {17, 0, 0, 0, 2, 'k', 0, 5, 0, 0, 0, 't', 'e', 'x', 't', 0, 0};
+#define WORDS ((tansu_document){words_bytes, sizeof words_bytes})
 #define SEARCH ((tansu_document){search_bytes, sizeof search_bytes})
 #define ID ((tansu_document){id_bytes, sizeof id_bytes})
 #define KEYS ((tansu_document){keys_bytes, sizeof keys_bytes})
@@ -333,7 +335,7 @@ static void matching_and_converting(void) {
     NEEDS(search, tansu_highlight("", 0, NONE, NONE, &out, NULL));
     NEEDS(result, tansu_highlight("", 0, SEARCH, NONE, NULL, NULL));
     TAKES(options, tansu_highlight("", 0, SEARCH, NONE, &out, NULL));
-    CHECK_OK(tansu_index_create(db, NULL, "words", NULL, WORD_KEYS, NONE, NULL, NULL, NULL), NULL);
+    CHECK_OK(tansu_index_create(db, NULL, "words", NULL, WORDS, NONE, NULL, NULL, NULL), NULL);
     NEEDS(db, tansu_complete(NULL, NULL, "c", "", 0, NONE, &out, NULL));
     NEEDS(collection, tansu_complete(db, NULL, NULL, "", 0, NONE, &out, NULL));
     NEEDS(text, tansu_complete(db, NULL, "c", NULL, 0, NONE, &out, NULL));

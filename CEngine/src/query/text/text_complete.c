@@ -16,6 +16,8 @@
 #define KEPT_WORDS 64
 /* Beginnings of up to so many characters. */
 #define KEPT_CHARACTERS 6
+/* They are found again after so many commits, and one for each ten documents. */
+#define COMMITS_LEAST 1000
 /* Words that are looked at between two checks of the deadline. */
 #define CHECK_EVERY 1024
 /* How many documents of a term are read to find the word that was meant. */
@@ -79,6 +81,7 @@ typedef struct completion_table {
     struct completion_table *next;
     uint32_t index;     /* the number of its definition */
     uint64_t documents; /* of the index when it was made */
+    uint64_t sequence;  /* the commit of that snapshot */
     kept_beginning *beginnings;
     size_t beginning_count, beginning_capacity;
     ranked_word *words;
@@ -190,6 +193,7 @@ static tansu_status fill(completion_table *t, const suggesting *s, const text_re
     tansu_buffer_free(&before);
     text_terms_end(&terms);
     t->documents = status == TANSU_OK ? reader->documents : 0;
+    t->sequence = s->rctx->sequence;
     return status;
 }
 
@@ -210,7 +214,10 @@ static tansu_status table_of(const suggesting *s, const text_reader *reader,
     *result = t;
     uint64_t most = t->documents > reader->documents ? t->documents : reader->documents;
     uint64_t least = t->documents < reader->documents ? t->documents : reader->documents;
-    return most - least > most / 10 ? fill(t, s, reader, error) : TANSU_OK;
+    uint64_t commits = s->rctx->sequence - t->sequence;
+    bool old = most - least > most / 10 ||
+               (commits > most / 10 + COMMITS_LEAST && s->rctx->sequence > t->sequence);
+    return old ? fill(t, s, reader, error) : TANSU_OK;
 }
 
 /* kept_words -- the best words with a beginning that many have; *known false: there are none. */
@@ -229,7 +236,10 @@ static tansu_status kept_words(const suggesting *s, const text_reader *reader,
         *known = true;
         for (uint32_t k = 0; status == TANSU_OK && k < b->count; k++) {
             const ranked_word *word = &t->words[b->first + k];
-            if (!offer(r, t->bytes.data + word->offset, word->size, word->documents, 0))
+            const uint8_t *term = t->bytes.data + word->offset;
+            uint64_t documents;
+            status = text_term_documents(reader, term, word->size, &documents, error);
+            if (status == TANSU_OK && documents != 0 && !offer(r, term, word->size, documents, 0))
                 status = error_memory(error);
         }
     }

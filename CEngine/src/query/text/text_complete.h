@@ -16,8 +16,8 @@
 /*
  * The most frequent words of beginnings that very many words have. Going through all of these takes
  * longer than a key stroke may; so the few most frequent ones of each are kept, for each index, and
- * found again when the index has grown or shrunk by a tenth. How many documents a word has is never
- * taken from here.
+ * found again when the index has grown or shrunk by a tenth, or after many commits. How many documents
+ * have a word is never taken from here.
  */
 typedef struct completion_cache {
     pthread_mutex_t mutex;
