@@ -508,7 +508,8 @@ typedef struct tansu_options {
     uint64_t sort_memory_bytes;  /* what a sort may take before it uses temporary files, or fails
                                     with TOO_LARGE if its hints forbid them: at least 64 KiB;
                                     default 100 MiB. $maxMemory sets it for one call */
-    uint64_t group_memory_bytes; /* the same for groups and distinct values; default 256 MiB */
+    uint64_t group_memory_bytes; /* the same for groups, distinct values, and prefixes of
+                                    $text; default 256 MiB */
     uint64_t transaction_memory_bytes; /* what a write transaction may keep in memory until its
                                           commit: a call that would exceed it fails with TOO_LARGE
                                           and changes nothing. 0, the default: no limit.

@@ -220,6 +220,22 @@ static void it_is_for_text_only(void) {
     memory_db_close(without);
 }
 
+/* Also where it has as many entries as there are documents. */
+static void groups_do_not_read_it(void) {
+    static const char *const documents[] = {"{'_id':1,'body':'x'}", "{'_id':2,'body':'x'}",
+                                            "{'_id':3,'body':'x'}", NULL};
+    tansu_db *db = memory_db_with(documents);
+    create_index(db, "words", "{'body':'text'}", NULL);
+    CHECK_TEXT("{ \"groups\" : [ { \"body\" : \"x\", \"n\" : 3 } ] }",
+               aggregate_text(db, NULL, "{'by':'body','fields':{'n':{'$count':true}}}", NULL));
+    CHECK_TEXT("{ \"_id\" : \"x\", \"count\" : 3 }",
+               pipeline_text(db, "[{'$sortByCount':'$body'}]", NULL));
+    CHECK_TEXT("{ \"values\" : [ \"x\" ] }", distinct_text(db, "body", NULL, NULL));
+    CHECK_TEXT("{ \"_id\" : null, \"m\" : \"x\" }",
+               pipeline_text(db, "[{'$group':{'_id':null,'m':{'$max':'$body'}}}]", NULL));
+    memory_db_close(db);
+}
+
 static void scores_are_metadata(void) {
     static const query_case cases[] = {
         {"{}", "{" BY_SCORE "}", "INVALID_QUERY hints.$orderby.score"},
@@ -286,6 +302,11 @@ static void pipelines_take_it_first(void) {
         {"[{'$match':{'_id':4}},{'$project':{'_id':1}},{'$unionWith':{'coll':'c','pipeline':[" MATCH
          ",{'$project':{'_id':1}}]}}]",
          "{ \"_id\" : 4 } { \"_id\" : 1 } { \"_id\" : 3 } { \"_id\" : 5 }"},
+        {"[{'$match':{'_id':2}},{'$graphLookup':{'from':'c','startWith':'$n','connectFromField':'"
+         "no',"
+         "'connectToField':'n','as':'j','restrictSearchWithMatch':" FOX
+         "}},{'$project':{'j._id':1}}]",
+         "{ \"_id\" : 2, \"j\" : [ { \"_id\" : 3 } ] }"},
         {"[" MATCH ",{'$facet':{'a':[{'$count':'n'}]}}]", "{ \"a\" : [ { \"n\" : 3 } ] }"},
         /* Where it is not, or its scores are not. */
         {"[{'$match':{'n':1}}," MATCH "]", "INVALID_QUERY 1.$match.$text"},
@@ -314,13 +335,19 @@ static void pipelines_take_it_first(void) {
 static void writes_use_it(void) {
     tansu_db *db = notes();
     int64_t removed = 0;
+    CHECK_TEXT("{ \"_id\" : 3, \"body\" : \"fox fox fox\", \"n\" : 7 }",
+               find_and_modify_text(db, FOX, "{'$set':{'n':7}}", "{" BY_SCORE "}",
+                                    TANSU_MODIFY_RETURN_AFTER));
+    CHECK_TEXT("{ \"matched\" : 0, \"modified\" : 0, \"upserted\" : [ 9 ] }",
+               update_text(db, NULL, "{'$text':{'$search':'zebra'},'_id':9}", "{'$upsert':{'n':7}}",
+                           NULL));
     CHECK_TEXT("{ \"matched\" : 3, \"modified\" : 3, \"upserted\" : [  ] }",
                update_text(db, NULL, FOX, "{'$set':{'seen':true}}", NULL));
     CHECK_TEXT("1 3 5", find_ids(db, "{'seen':true}", NULL));
     CHECK_OK(call_remove(db, NULL, "c", "{'$text':{'$search':'dog'}}", &removed), &call_error);
     CHECK_INT(2, removed);
     CHECK_TEXT("1 3", find_ids(db, FOX, NULL));
-    CHECK_TEXT("{ \"values\" : [ 1, 2 ] }", distinct_text(db, "n", FOX, NULL));
+    CHECK_TEXT("{ \"values\" : [ 1, 7 ] }", distinct_text(db, "n", FOX, NULL));
     CHECK_TEXT("{ \"groups\" : [ { \"n\" : 2 } ] }",
                aggregate_text(db, FOX, "{'fields':{'n':{'$count':true}}}", NULL));
     CHECK_TEXT("INVALID_QUERY hints.$orderby",
@@ -373,7 +400,17 @@ static void it_is_there_after_opening(void) {
                call_find(db, NULL, "c", FOX, "{'$fields':{'_id':1}}"));
     CHECK_STATUS(TANSU_E_INVALID_INDEX,
                  call_index(db, NULL, "c", "more", "{'title':'text'}", NULL));
+    /* What the folder has now is what a kill would leave. */
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id':1,'body':'a hen'}"), &call_error);
+    char *killed = folder_new();
+    folder_remove(killed);
+    folder_copy(folder, killed);
     call_close(db);
+    db = call_open(killed);
+    CHECK_TEXT("{ \"_id\" : 2 }", call_find(db, NULL, "c", FOX, "{'$fields':{'_id':1}}"));
+    CHECK_INT(1, call_count(db, NULL, "c", "{'$text':{'$search':'hen'}}"));
+    call_close(db);
+    folder_end(killed);
     folder_end(folder);
 }
 
@@ -659,6 +696,7 @@ int main(void) {
     RUN(it_needs_an_index_of_words);
     RUN(a_collection_has_one);
     RUN(it_is_for_text_only);
+    RUN(groups_do_not_read_it);
     RUN(scores_are_metadata);
     RUN(pipelines_take_it_first);
     RUN(writes_use_it);

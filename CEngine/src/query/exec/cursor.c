@@ -126,10 +126,10 @@ static tansu_status next_result(query_run *run, tansu_document *document, tansu_
                             &run->joined, error);
         *document = (tansu_document){run->joined.data, run->joined.size};
     }
-    if (status == TANSU_OK && h->fields && run->q->scored)
-        status = show_score(run, error);
     if (status == TANSU_OK && h->fields) {
-        status = project(run->q, &run->match, &stored, document, &run->output, error);
+        status = run->q->scored ? show_score(run, error) : TANSU_OK;
+        if (status == TANSU_OK)
+            status = project(run->q, &run->match, &stored, document, &run->output, error);
         *document = (tansu_document){run->output.data, run->output.size};
     }
     return status;

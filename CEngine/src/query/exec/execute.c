@@ -273,8 +273,9 @@ double run_score(const query_run *run) {
     return run->text ? run->text->score : 0;
 }
 
-tansu_status run_fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
-                       tansu_error *error) {
+/* fetch -- run_fetch() within next_match(). */
+static inline tansu_status fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                                 tansu_error *error) {
     tansu_status status =
         read_find_document(&run->rctx, run->collection, h->rid, &h->ref, doc, size, error);
     if (status == TANSU_DONE)
@@ -283,6 +284,11 @@ tansu_status run_fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t *si
         return status;
     run->documents_examined++;
     return run_read(run, *size, error);
+}
+
+tansu_status run_fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                       tansu_error *error) {
+    return fetch(run, h, doc, size, error);
 }
 
 /* matches -- run_matches(), and the words of the document where the plan does not search them. */
@@ -335,7 +341,7 @@ static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint
             *size = 0;
             return TANSU_OK;
         }
-        status = run_fetch(run, h, doc, size, error);
+        status = fetch(run, h, doc, size, error);
         if (status != TANSU_OK || p->exact)
             return status;
     } while (!matches(run, *doc, *size));

@@ -39,7 +39,8 @@ static tansu_status find_index(const query_source *from, planner *p, const path 
         return error_memory(p->error);
     conjunction_of(from->query->root, all);
     for (uint32_t i = 0; i < access_path_count(from->collection) && !*found; i++) {
-        if (!path_equal(access_path_first(from->collection, i), path))
+        if (access_path_is_text(from->collection, i) ||
+            !path_equal(access_path_first(from->collection, i), path))
             continue;
         tansu_status status = index_current(from->collection, i, p->error);
         if (status != TANSU_OK)

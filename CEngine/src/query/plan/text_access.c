@@ -9,10 +9,10 @@
 #include <string.h>
 
 /* As those of plan.c, roughly nanoseconds. */
-#define COST_MATCH 25.0  /* one match of the search */
-#define COST_SCORED 40.0 /* with its score */
+#define COST_MATCH 60.0  /* one match of the search */
+#define COST_SCORED 80.0 /* with its score */
 #define COST_MEMBER 8.0  /* looking for it among the record ids of another index */
-#define COST_WORDS 15.0  /* of a byte of a document whose words are tested */
+#define COST_WORDS 20.0  /* of a byte of a document whose words are tested */
 
 #define USUAL_SIZE 1000.0 /* bytes of a document with texts */
 

@@ -92,12 +92,17 @@ static tansu_status make_room(gathering *g, tansu_error *error) {
     tansu_status status = g->count != 0 ? combine(g, error) : TANSU_OK;
     if (status != TANSU_OK || (g->capacity != 0 && g->count <= g->capacity / 2))
         return status;
+    const size_t most = g->limit / (2 * sizeof *g->items);
     size_t capacity = g->capacity == 0 ? FEWEST_ITEMS : 2 * g->capacity;
-    if (capacity > g->limit / (2 * sizeof *g->items))
+    capacity = capacity < most ? capacity : most;
+    /* With little room, all would be sorted for few that are new. */
+    if (capacity - g->count <= capacity / 8)
         return error_set(error, TANSU_E_TOO_LARGE, "$text",
                          "The words that \"%s\" stands for are in too many documents; write more "
                          "of its characters, or raise \"group_memory_bytes\"",
                          g->node->text);
+    if (capacity == g->capacity)
+        return TANSU_OK;
     text_list_item *items = realloc(g->items, capacity * sizeof *items);
     g->items = items ? items : g->items;
     text_list_item *spare = items ? malloc(capacity * sizeof *spare) : NULL;

@@ -1,9 +1,10 @@
 /*
  * query/text/text_matching.c -- finding terms.
  *
- * They are found in their order. Near ones are those whose row of the table of edit distances
- * ends with few enough; terms with the same beginning share the rows of its characters, and where
- * a row has only more, all terms with that beginning are passed over.
+ * They are found in their order. Near ones are those whose row of the table of edit distances ends
+ * with few enough; terms with the same beginning share the rows of its characters. Where a row has
+ * only more, the next term that may be near is sought: once all edits are made, a term only goes on as
+ * the word does.
  */
 #include "query/text/text_matching.h"
 
@@ -83,21 +84,55 @@ static void add_row(text_matching *m, size_t i) {
     }
 }
 
-/* read_term -- the rows of the current term; *near: it is near the word. *dead: how many of its
- * bytes no near term begins with; 0: there may be near ones behind it. */
-static bool read_term(text_matching *m, bool *near, size_t *dead) {
+/* likely_after -- the least character behind another one that may follow so many steps where all edits
+ * have been made: the word goes on with it, or has it before the last step's. False: there is none. */
+static bool likely_after(const text_matching *m, size_t depth, uint32_t after, uint32_t *next) {
+    const uint32_t *word = m->word, distance = m->node->distance;
+    const uint8_t *row = row_of(m, depth), *before = depth > 0 ? row_of(m, depth - 1) : NULL;
+    *next = UINT32_MAX;
+    for (size_t j = 0; j < m->word_size; j++) {
+        bool goes_on = row[j] <= distance;
+        bool swapped = before && j + 1 < m->word_size && before[j] < distance &&
+                       word[j + 1] == m->steps[depth - 1].character;
+        if ((goes_on || swapped) && word[j] > after && word[j] < *next)
+            *next = word[j];
+    }
+    return *next != UINT32_MAX;
+}
+
+/* skip -- makes m->skipped the least beginning that terms near the word may have behind that of the
+ * current term which ends with the last step. False when memory is exhausted; none: it is empty. */
+static bool skip(text_matching *m) {
+    m->skipped.size = 0;
+    for (size_t depth = m->step_count; depth-- > 0;) {
+        uint32_t character = m->steps[depth].character, next = character + 1;
+        bool open = depth == 0 || m->steps[depth - 1].least < m->node->distance;
+        uint8_t bytes[4];
+        if (!open && !likely_after(m, depth, character, &next))
+            continue;
+        /* There are no characters between these. */
+        next = next == 0xD800 ? 0xE000 : next;
+        if (next > 0x10FFFF)
+            continue;
+        size_t size = utf8_encode(next, bytes);
+        return buffer_append(&m->skipped, m->terms.term, depth > 0 ? m->steps[depth - 1].end : 0) &&
+               buffer_append(&m->skipped, bytes, size);
+    }
+    return true;
+}
+
+/* read_term -- the rows of the current term. *near: it is near the word. *dead: no term is that begins
+ * with the steps that were made. False when memory is exhausted. */
+static bool read_term(text_matching *m, bool *near, bool *dead) {
     const uint8_t *term = m->terms.term;
     size_t size = m->terms.size, depth = 0, at = 0;
-    bool shared = true;
-    *near = false;
-    *dead = 0;
+    *near = *dead = false;
     while (at < size) {
         uint32_t character;
         size_t step = utf8_decode(term + at, size - at, &character);
         if (step == 0)
             return true;
-        shared = shared && depth < m->step_count && m->steps[depth].character == character;
-        if (!shared) {
+        if (depth == m->step_count || m->steps[depth].character != character) {
             m->step_count = depth;
             if (!ARRAY_RESERVE(m->steps, depth, m->step_capacity, 1) || !reserve_rows(m, depth + 1))
                 return false;
@@ -106,8 +141,9 @@ static bool read_term(text_matching *m, bool *near, size_t *dead) {
             m->step_count = depth + 1;
         }
         at += step;
-        if (m->steps[depth++].least > m->node->distance) {
-            *dead = at;
+        *dead = m->steps[depth++].least > m->node->distance;
+        if (*dead) {
+            m->step_count = depth;
             return true;
         }
     }
@@ -125,8 +161,7 @@ static tansu_status settle(text_matching *m, tansu_error *error) {
             m->terms.term = NULL;
         if (!m->terms.term || m->node->kind == TEXT_PREFIX)
             break;
-        bool near;
-        size_t dead;
+        bool near, dead;
         if (++m->looked % TERM_STEPS == 0 &&
             (status = deadline_check(m->deadline, error)) != TANSU_OK)
             break;
@@ -134,15 +169,16 @@ static tansu_status settle(text_matching *m, tansu_error *error) {
             return error_memory(error);
         if (near)
             break;
-        if (dead == 0) {
+        if (!dead) {
             status = text_terms_next(&m->terms, error);
             continue;
         }
-        /* No byte of UTF-8 is 0xFF. */
-        if (!buffer_set(&m->skipped, m->terms.term, dead))
+        if (!skip(m))
             return error_memory(error);
-        m->skipped.data[dead - 1]++;
-        status = text_terms_seek(&m->terms, m->reader, m->skipped.data, dead, error);
+        if (m->skipped.size == 0)
+            m->terms.term = NULL;
+        else
+            status = text_terms_seek(&m->terms, m->reader, m->skipped.data, m->skipped.size, error);
     }
     return status;
 }

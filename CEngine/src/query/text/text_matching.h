@@ -23,7 +23,7 @@ typedef struct text_matching {
     size_t step_count, step_capacity;
     uint8_t *rows; /* of the table of edit distances: one before the first step, one after each */
     size_t row_capacity;
-    tansu_buffer skipped; /* the last of what all terms with the beginning are less than */
+    tansu_buffer skipped; /* to where */
 } text_matching;
 
 /* text_matching_begin, text_matching_next -- to the first term of a PREFIX or FUZZY leaf, and to the next
