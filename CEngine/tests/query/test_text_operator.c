@@ -690,6 +690,34 @@ static void every_failing_allocation_is_reported(void) {
     memory_db_close(db);
 }
 
+/* A document with the lowest record id, and beginnings that no word has. */
+static void what_no_word_has_adds_nothing(void) {
+    static const char *const searches[] = {"{'$search':'tea zz*'}", "{'$search':'zz* tea'}",
+                                           "{'any':['tea',{'fuzzy':'zzzz'}]}",
+                                           "{'all':['tea'],'any':['tea',{'prefix':'zz'}]}"};
+    static const char *const none[] = {"{'prefix':'zzzz'}", "{'all':['tea','zz*']}",
+                                       "{'fuzzy':'zzzz','distance':2}"};
+    static const char *const documents[] = {"{'_id':1,'t':'tea coffee'}", NULL};
+    const char *hints = "{'$orderby':{'s':{'$meta':'textScore'}},'$max':2}";
+    char query[128];
+    tansu_db *one = memory_db_with(documents), *empty = memory_db_open();
+    create_index(one, "w", "{'t':'text'}", NULL);
+    create_index(empty, "w", "{'t':'text'}", NULL);
+    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
+        snprintf(query, sizeof query, "{'$text':%s}", searches[i]);
+        CHECK_TEXT("1", find_ids(one, query, hints));
+        CHECK_TEXT("1", find_ids(one, query, NULL));
+        CHECK_TEXT("", find_ids(empty, query, hints));
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        snprintf(query, sizeof query, "{'$text':%s}", none[i]);
+        CHECK_TEXT("", find_ids(one, query, hints));
+        CHECK_TEXT("", find_ids(empty, query, hints));
+    }
+    memory_db_close(one);
+    memory_db_close(empty);
+}
+
 int main(void) {
     RUN(it_finds_documents);
     RUN(it_stands_at_the_top);
@@ -707,5 +735,6 @@ int main(void) {
     RUN(every_failing_allocation_is_reported);
     RUN(every_plan_gives_the_same);
     RUN(the_best_are_the_first_of_all);
+    RUN(what_no_word_has_adds_nothing);
     return check_finish();
 }

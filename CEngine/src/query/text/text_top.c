@@ -241,7 +241,7 @@ static tansu_status look_at(top *t, uint64_t rid, tansu_error *error) {
 
 /* search_window -- the candidates of a window that any leaf makes. */
 static tansu_status search_window(top *t, uint64_t first, tansu_error *error) {
-    uint64_t at[BOUNDED_LEAVES]; /* of each leaf in the order: lower bounds at first */
+    uint64_t at[BOUNDED_LEAVES]; /* of each leaf in the order, plus one; 0: not known yet */
     tansu_status status = TANSU_OK;
     t->essential = t->s->scored_count;
     for (uint32_t i = 0; i < t->essential; i++)
@@ -252,19 +252,19 @@ static tansu_status search_window(top *t, uint64_t first, tansu_error *error) {
             t->essential--;
         for (uint32_t i = 0; i < t->essential; i++) {
             text_leaf *leaf = t->order[i];
-            if (at[i] < first) {
+            if (at[i] <= first) {
                 status = text_leaf_seek(t->s, leaf, first, error);
                 if (status != TANSU_OK)
                     return status;
-                at[i] = leaf->rid;
+                at[i] = leaf->rid + (leaf->rid != TEXT_NO_RID);
             }
             next = at[i] < next ? at[i] : next;
         }
-        if (next == TEXT_NO_RID || next > t->last)
+        if (next == TEXT_NO_RID || --next > t->last)
             break;
         double most = t->rest[t->essential];
         for (uint32_t i = 0; i < t->essential; i++)
-            most += at[i] == next ? upper(t, t->order[i], next) : 0;
+            most += at[i] == next + 1 ? upper(t, t->order[i], next) : 0;
         status = may_enter(t, most) ? look_at(t, next, error) : text_search_check(t->s, 1, error);
         first = next + 1;
     }
