@@ -10,6 +10,7 @@
 #include "util/utf8.h"
 
 #include <math.h>
+#include <string.h>
 
 /* next_phrase -- text_next() of a phrase. */
 static bool next_phrase(const text_node *leaf, const uint32_t *const *positions,
@@ -84,10 +85,17 @@ bool text_next(const text_node *leaf, const uint32_t *const *positions, const ui
                                      : next_near(leaf, positions, counts, w);
 }
 
+/* begin -- before the first place. There is room for many words, of which a leaf has few. */
+static void begin(text_walk *w, const text_node *leaf) {
+    w->first = 0;
+    memset(w->at, 0, leaf->word_count * sizeof *w->at);
+}
+
 uint32_t text_phrase_count(const text_node *leaf, const uint32_t *const *positions,
                            const uint32_t *counts) {
-    text_walk w = {.first = 0};
+    text_walk w;
     uint32_t found = 0;
+    begin(&w, leaf);
     while (next_phrase(leaf, positions, counts, &w))
         found++;
     return found;
@@ -95,8 +103,9 @@ uint32_t text_phrase_count(const text_node *leaf, const uint32_t *const *positio
 
 uint32_t text_near_count(const text_node *leaf, const uint32_t *const *positions,
                          const uint32_t *counts) {
-    text_walk w = {.first = 0};
+    text_walk w;
     uint32_t found = 0;
+    begin(&w, leaf);
     while (leaf->ordered ? next_ordered(leaf, positions, counts, &w)
                          : next_near(leaf, positions, counts, &w))
         found++;
