@@ -29,6 +29,11 @@ void put_words(random_source *r, const vocabulary *v, text *t, uint32_t most) {
 
 /* ---- Searches ---- */
 
+/* sought_word -- one that texts may have, or one that none has. */
+static const char *sought_word(random_source *r, const vocabulary *v) {
+    return random_chance(r, 4) ? "zz" : random_word(r, v);
+}
+
 /* beginning -- how many bytes the first few characters of a word have. */
 static int beginning(const char *word, uint64_t characters) {
     int size = 0;
@@ -45,11 +50,11 @@ static void put_list(random_source *r, const vocabulary *v, text *t, const char 
     for (uint64_t i = 0; i < count; i++) {
         put(t, "%s", i > 0 ? "," : "");
         if (random_chance(r, 40))
-            put(t, "'%s'", random_word(r, v));
+            put(t, "'%s'", sought_word(r, v));
         else if (random_chance(r, 10)) {
-            const char *w = random_word(r, v);
-            put(t, "'%s \\\"%s %s\\\" %.*s*'", random_word(r, v), random_word(r, v),
-                random_word(r, v), beginning(w, 1), w);
+            const char *w = sought_word(r, v);
+            put(t, "'%s \\\"%s %s\\\" %.*s*'", sought_word(r, v), sought_word(r, v),
+                sought_word(r, v), beginning(w, 1), w);
         } else
             put_item(r, v, t, paths, depth + 1);
     }
@@ -89,19 +94,19 @@ static void put_item(random_source *r, const vocabulary *v, text *t, bool paths,
     put(t, "{");
     switch (random_below(r, depth > 3 ? 6 : 9)) {
     case 0:
-    case 1: put(t, "'word':'%s'", random_word(r, v)); break;
-    case 2: put(t, "'phrase':'%s %s'", random_word(r, v), random_word(r, v)); break;
+    case 1: put(t, "'word':'%s'", sought_word(r, v)); break;
+    case 2: put(t, "'phrase':'%s %s'", sought_word(r, v), sought_word(r, v)); break;
     case 3:
-        put(t, "'near':['%s','%s'],'within':%d,'ordered':%s", random_word(r, v), random_word(r, v),
+        put(t, "'near':['%s','%s'],'within':%d,'ordered':%s", sought_word(r, v), sought_word(r, v),
             1 + (int)random_below(r, 6), random_chance(r, 50) ? "true" : "false");
         break;
     case 4: {
-        const char *w = random_word(r, v);
+        const char *w = sought_word(r, v);
         put(t, "'prefix':'%.*s'", beginning(w, 1 + random_below(r, 3)), w);
         break;
     }
     case 5:
-        put(t, "'fuzzy':'%s','distance':%d,'same':%d", random_word(r, v),
+        put(t, "'fuzzy':'%s','distance':%d,'same':%d", sought_word(r, v),
             1 + (int)random_below(r, 2), (int)random_below(r, 3));
         break;
     default: put_group(r, v, t, paths, depth);
@@ -115,9 +120,9 @@ void random_search(random_source *r, const vocabulary *v, text *t, bool paths) {
     if (random_chance(r, 25)) {
         put(t, "{'$search':'");
         for (uint64_t left = 1 + random_below(r, 4); left > 0; left--)
-            put(t, "%s%s ", random_chance(r, 15) ? "-" : "", random_word(r, v));
+            put(t, "%s%s ", random_chance(r, 15) ? "-" : "", sought_word(r, v));
         if (random_chance(r, 30))
-            put(t, "\\\"%s %s\\\"", random_word(r, v), random_word(r, v));
+            put(t, "\\\"%s %s\\\"", sought_word(r, v), sought_word(r, v));
         put(t, "'%s}", random_chance(r, 10) ? ",'$diacriticSensitive':true" : "");
         return;
     }
