@@ -1607,7 +1607,8 @@ TANSU_API tansu_status tansu_highlight(const char *text, size_t length, tansu_do
  * The first completion of a beginning that thousands of words have reads all words of the index; later
  * ones take less than a millisecond, until a tenth of the documents has come or gone.
  * Errors: INVALID_QUERY (there is no index of words; an option), INVALID_ARGUMENT (no UTF-8),
- * TOO_LARGE, CANCELLED, UNSUPPORTED (stems, without libstemmer), CORRUPT, IO, MEMORY.
+ * TOO_LARGE (more than 64 KiB, or for suggestions 100 words), CANCELLED, UNSUPPORTED (stems, without
+ * libstemmer), CORRUPT, IO, MEMORY.
  */
 TANSU_API tansu_status tansu_complete(tansu_db *db, tansu_txn *txn, const char *collection,
                                       const char *text, size_t length, tansu_document options,

@@ -211,6 +211,8 @@ tansu_status tansu_highlight(const char *text, size_t length, tansu_document sea
 
 /* The most suggestions. */
 #define SUGGESTIONS_MOST 50
+/* Bytes of a text that somebody types, as of a search. */
+#define TYPED_MOST ((size_t)64 * 1024)
 
 /* read_limit -- the options {"limit": n}. */
 static tansu_status read_limit(tansu_document options, uint32_t *limit, tansu_error *error) {
@@ -263,6 +265,9 @@ static tansu_status suggest(suggester run, tansu_db *db, tansu_txn *txn, const c
     tansu_status status = read_limit(options, &s.limit, error);
     if (status == TANSU_OK)
         status = check_text(text, &length, error);
+    if (status == TANSU_OK && length > TYPED_MOST)
+        status = error_set(error, TANSU_E_TOO_LARGE, "text", "The text exceeds %zu KiB",
+                           TYPED_MOST / 1024);
     if (status == TANSU_OK)
         status = read_call_begin(&r, db, txn, error);
     if (status != TANSU_OK)

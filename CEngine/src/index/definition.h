@@ -121,7 +121,7 @@ typedef struct query_hooks {
     void (*validator_free)(void *validator);
 } query_hooks;
 
-/* What an index of words has beyond its paths (index/text). */
+/* What an index of words has beyond its paths (index/text_document.h). */
 typedef struct text_index {
     bool everything;       /* the path is "**": all strings of a document, as one field */
     bool leaves_positions; /* documents are read to find phrases */
@@ -217,7 +217,7 @@ typedef struct index_entries {
     struct index_entry *keys;
     uint32_t key_count;
     uint32_t key_capacity;
-    struct text_scratch *text; /* of an index of words (index/text/text_entries.c) */
+    struct text_scratch *text; /* of an index of words (index/text_entries.c) */
 } index_entries;
 
 void index_entries_free(index_entries *entries);
@@ -232,7 +232,7 @@ void index_entries_free(index_entries *entries);
  * that lack a position as a key would share null otherwise. A sparse index has no entry of a
  * document whose paths all yield nothing or DOC_MISSING only, a partial one none of a document
  * that does not match. A wildcard index has those of "Wildcard indexes" above, one of words those of
- * index/text/text_entries.h. Errors: TOO_LARGE
+ * index/text_entries.h. Errors: TOO_LARGE
  * (more than the index's maxEntries, or 64 MiB of them; context names the index), MEMORY.
  */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,

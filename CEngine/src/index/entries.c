@@ -5,7 +5,7 @@
 
 #include "bson/case_fold.h"
 #include "bson/value.h"
-#include "index/text/text_entries.h"
+#include "index/text_entries.h"
 #include "index/type_tag.h"
 #include "util/array.h"
 #include "util/buffer.h"

@@ -3,7 +3,7 @@
  */
 #include "index/index_batch.h"
 
-#include "index/text/text_entries.h"
+#include "index/text_entries.h"
 #include "util/array.h"
 #include "util/bytes.h"
 #include "util/error.h"

@@ -7,7 +7,7 @@
  */
 #include "index/index_build.h"
 
-#include "index/text/text_entries.h"
+#include "index/text_entries.h"
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/error.h"

@@ -182,7 +182,7 @@ static void entries_are_those_of_the_documents(void) {
         db = call_open(kept);
         CHECK_OK(call_index(db, NULL, "c", "w", kinds[kind].keys, kinds[kind].options),
                  &call_error);
-        uint64_t rounds = random_rounds("TANSU_TEXT_ROUNDS", 24);
+        uint64_t rounds = random_rounds("TANSU_TEXT_ROUNDS", 12);
         for (uint64_t round = 0; round < rounds; round++) {
             for (int i = 0; i < 12; i++)
                 transaction(&r);

@@ -106,6 +106,20 @@ static void other_words_are_suggested(void) {
     CHECK_TEXT("{ \"words\" : [  ], \"text\" : \"xyz\" }", suggestions(NULL, "xyz", NULL));
     CHECK_TEXT("{ \"words\" : [  ], \"text\" : \"\" }", suggestions(NULL, "", NULL));
     CHECK_TEXT("INVALID_QUERY", suggestions(NULL, "h", "{'limit':'a'}"));
+    char *text = calloc(1, 70000);
+    REQUIRE(text != NULL);
+    for (int i = 0; i < 101; i++)
+        memcpy(text + 3 * i, "xy ", 3);
+    CHECK_TEXT("TOO_LARGE", suggestions(NULL, text, NULL));
+    text[300] = 0;
+    CHECK(strstr(suggestions(NULL, text, NULL), "{ \"words\" : [  ]") != NULL);
+    memset(text, ' ', 65537);
+    CHECK_TEXT("TOO_LARGE", suggestions(NULL, text, NULL));
+    CHECK_TEXT("TOO_LARGE", completions(NULL, text, NULL));
+    free(text);
+    /* Terms without letters, and a word that stands alone. */
+    CHECK(strstr(suggestions(NULL, "roas\xF0\x9F\x98\x80ting \xE6\x9D\xB1\xE4\xBA\xAC", NULL),
+                 "words") != NULL);
     memory_db_close(db);
 }
 

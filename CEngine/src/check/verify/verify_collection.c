@@ -10,7 +10,7 @@
 
 #include "bson/document.h"
 #include "bson/value.h"
-#include "index/text/text_check.h"
+#include "index/text_check.h"
 #include "index/type_tag.h"
 #include "store/database_internal.h"
 #include "store/index_backlog/index_backlog.h"

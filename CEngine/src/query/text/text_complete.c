@@ -23,6 +23,8 @@
 /* How many documents of a term are read to find the word that was meant. */
 #define FORMS_READ 8
 #define FORM_DOCUMENT_MOST ((uint32_t)64 * 1024)
+/* Each word of a text takes milliseconds. */
+#define SUGGEST_WORDS 100
 /* A word of less characters has no suggestions that are two edits away. */
 #define FAR_CHARACTERS 5
 
@@ -344,7 +346,8 @@ static bool form_in(const text_document *d, text_analyzer *plain, text_tokens *f
             text_tokens_clear(folded);
             if (text_analyze(plain, *form, *form_size, TEXT_SEARCH, folded) && folded->count == 1 &&
                 folded->items[0].term_size >= beginning->size &&
-                memcmp(folded->terms.data, beginning->data, beginning->size) == 0)
+                (beginning->size == 0 ||
+                 memcmp(folded->terms.data, beginning->data, beginning->size) == 0))
                 return true;
         }
     }
@@ -576,6 +579,10 @@ tansu_status text_suggest(const suggesting *s, const uint8_t *text, size_t size,
             text_document_analyzer(&c.d, s->index->definition->text->language, &analyzer, error);
     if (status == TANSU_OK && !text_analyze(analyzer, text, size, TEXT_SEARCH, &c.tokens))
         status = error_memory(error);
+    if (status == TANSU_OK && c.tokens.count > SUGGEST_WORDS)
+        status = error_set(error, TANSU_E_TOO_LARGE, "text",
+                           "The text has more than %d words; suggestions are for searches",
+                           SUGGEST_WORDS);
     size_t list = writer_open(w, "words", DOC_ARRAY);
     for (size_t i = 0; status == TANSU_OK && i < c.tokens.count; i++)
         status = correct(&c, text, &c.tokens.items[i], &number, w, error);

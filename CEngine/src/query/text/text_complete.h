@@ -6,7 +6,7 @@
 #define TANSU_QUERY_TEXT_TEXT_COMPLETE_H
 
 #include "bson/writer.h"
-#include "index/text/postings.h"
+#include "index/postings.h"
 #include "query/util/deadline.h"
 #include "store/collection.h"
 #include "store/read_context.h"

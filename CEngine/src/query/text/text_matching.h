@@ -4,7 +4,7 @@
 #ifndef TANSU_QUERY_TEXT_TEXT_MATCHING_H
 #define TANSU_QUERY_TEXT_TEXT_MATCHING_H
 
-#include "index/text/postings.h"
+#include "index/postings.h"
 #include "query/text/text_query.h"
 #include "query/util/deadline.h"
 

@@ -22,7 +22,7 @@
 #ifndef TANSU_QUERY_TEXT_TEXT_QUERY_H
 #define TANSU_QUERY_TEXT_TEXT_QUERY_H
 
-#include "index/text/text_document.h"
+#include "index/text_document.h"
 #include "util/arena.h"
 
 /* A phrase has at most so many words, as have words that are near one another. */

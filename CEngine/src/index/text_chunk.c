@@ -1,9 +1,9 @@
 /*
- * index/text/text_chunk.c -- encoding and decoding chunks of documents.
+ * index/text_chunk.c -- encoding and decoding chunks of documents.
  */
-#include "index/text/text_chunk.h"
+#include "index/text_chunk.h"
 
-#include "index/text/text_document.h"
+#include "index/text_document.h"
 #include "util/bytes.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * index/text/text_chunk.h -- how an index of words stores its documents: the entries of the tree.
+ * index/text_chunk.h -- how an index of words stores its documents: the entries of the tree.
  *
  *     00 4C, block (5 bytes), lengths       the lengths of the documents of TEXT_BLOCK record ids
  *     00 4E, documents, length              varints: how many documents there are, and the sum
@@ -33,7 +33,7 @@
  * lower k bits; from RICE_ESCAPE ones on the number follows, as 40 bits. Counts have k 0. Positions of
  * a term that a field has c times have a k smaller by the logarithm of (c + 1) / 2, rounded down.
  *
- * A posting is what the entry of a document says of a term (index/text/text_entries.h): for each field
+ * A posting is what the entry of a document says of a term (index/text_entries.h): for each field
  * that has it the count less one and, if the index has positions, the first one and the distances
  * less one, as varints. With several fields the first number is shifted up by as many bits, which say
  * which of them have the term.
@@ -43,8 +43,8 @@
  * An impact says that no document of the chunk has both a higher weighted count and a smaller length
  * than one of the pairs: what such a document scores is the most that any can.
  */
-#ifndef TANSU_INDEX_TEXT_TEXT_CHUNK_H
-#define TANSU_INDEX_TEXT_TEXT_CHUNK_H
+#ifndef TANSU_INDEX_TEXT_CHUNK_H
+#define TANSU_INDEX_TEXT_CHUNK_H
 
 #include "index/definition.h"
 #include "util/buffer.h"

@@ -1,12 +1,12 @@
 /*
- * index/text/text_check.h -- comparing an index of words with its documents: both are shown entry by
+ * index/text_check.h -- comparing an index of words with its documents: both are shown entry by
  * entry, as the documents have them, in no common order.
  */
-#ifndef TANSU_INDEX_TEXT_TEXT_CHECK_H
-#define TANSU_INDEX_TEXT_TEXT_CHECK_H
+#ifndef TANSU_INDEX_TEXT_CHECK_H
+#define TANSU_INDEX_TEXT_CHECK_H
 
 #include "index/definition.h"
-#include "index/text/text_chunk.h"
+#include "index/text_chunk.h"
 
 /* What has been seen of one index. */
 typedef struct text_check {

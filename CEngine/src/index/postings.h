@@ -1,15 +1,15 @@
 /*
- * index/text/postings.h -- reading an index of words: the documents that have a term, how often and
+ * index/postings.h -- reading an index of words: the documents that have a term, how often and
  * where; the lengths of documents; the terms in order.
  *
  * Everything is as of one snapshot, whose tree the caller keeps alive. The index is current
  * (store/index_backlog/index_backlog.h).
  */
-#ifndef TANSU_INDEX_TEXT_POSTINGS_H
-#define TANSU_INDEX_TEXT_POSTINGS_H
+#ifndef TANSU_INDEX_POSTINGS_H
+#define TANSU_INDEX_POSTINGS_H
 
 #include "index/definition.h"
-#include "index/text/text_chunk.h"
+#include "index/text_chunk.h"
 #include "index/tree/tree.h"
 
 /* No document has this record id. */

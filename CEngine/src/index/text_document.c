@@ -1,7 +1,7 @@
 /*
- * index/text/text_document.c -- finding the strings of a document, and analysing them.
+ * index/text_document.c -- finding the strings of a document, and analysing them.
  */
-#include "index/text/text_document.h"
+#include "index/text_document.h"
 
 #include "util/array.h"
 #include "util/error.h"

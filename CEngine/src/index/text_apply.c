@@ -1,12 +1,12 @@
 /*
- * index/text/text_apply.c -- merging the entries of documents into the chunks of an index of words.
+ * index/text_apply.c -- merging the entries of documents into the chunks of an index of words.
  *
  * Changes come in order, so all of one term together. Most are of documents that are newer than all
  * others of the term: they go to the end of its last chunk. For the others the chunk that they
  * belong to is written anew, as several where it gets too large.
  */
-#include "index/text/text_chunk.h"
-#include "index/text/text_entries.h"
+#include "index/text_chunk.h"
+#include "index/text_entries.h"
 #include "util/array.h"
 #include "util/bytes.h"
 #include "util/error.h"

@@ -1,9 +1,9 @@
 /*
- * index/text/text_check.c -- the entries of documents in the chunks of an index of words.
+ * index/text_check.c -- the entries of documents in the chunks of an index of words.
  */
-#include "index/text/text_check.h"
+#include "index/text_check.h"
 
-#include "index/text/text_entries.h"
+#include "index/text_entries.h"
 #include "util/bytes.h"
 
 #include <stdlib.h>

@@ -1,12 +1,11 @@
 /*
- * index/text/text_document.h -- the words of one document, as an index of words has them.
+ * index/text_document.h -- the words of one document, as an index of words has them.
  *
- * The parts index/text/… hold what is special about such an index. Its definition has paths of
- * strings, which are its fields. A field has the strings at its path, elements of arrays too, with
+ * Its definition has paths of strings, which are its fields. A field has the strings at its path, elements of arrays too, with
  * so many positions between two of them that no phrase goes across.
  */
-#ifndef TANSU_INDEX_TEXT_TEXT_DOCUMENT_H
-#define TANSU_INDEX_TEXT_TEXT_DOCUMENT_H
+#ifndef TANSU_INDEX_TEXT_DOCUMENT_H
+#define TANSU_INDEX_TEXT_DOCUMENT_H
 
 #include "index/definition.h"
 #include "text/analyzer.h"

@@ -1,10 +1,10 @@
 /*
- * index/text/text_entries.c -- the entries of a document in an index of words.
+ * index/text_entries.c -- the entries of a document in an index of words.
  */
-#include "index/text/text_entries.h"
+#include "index/text_entries.h"
 
 #include "index/index_batch.h"
-#include "index/text/text_document.h"
+#include "index/text_document.h"
 #include "util/array.h"
 #include "util/bytes.h"
 #include "util/error.h"

@@ -1,5 +1,5 @@
 /*
- * index/text/text_entries.h -- changing an index of words.
+ * index/text_entries.h -- changing an index of words.
  *
  * What a document has in the index is a set of entries, as in every index (index_entries_make()):
  *
@@ -7,10 +7,10 @@
  *     term, 00, record id (5 bytes), length (varint), posting
  *
  * They are gathered (index/index_batch.h, index/index_build.h) and then merged, term by term, into
- * the chunks of the tree (index/text/text_chunk.h).
+ * the chunks of the tree (index/text_chunk.h).
  */
-#ifndef TANSU_INDEX_TEXT_TEXT_ENTRIES_H
-#define TANSU_INDEX_TEXT_TEXT_ENTRIES_H
+#ifndef TANSU_INDEX_TEXT_ENTRIES_H
+#define TANSU_INDEX_TEXT_ENTRIES_H
 
 #include "index/definition.h"
 #include "index/tree/tree.h"

@@ -1,9 +1,9 @@
 /*
- * index/text/postings.c -- reading the chunks of an index of words.
+ * index/postings.c -- reading the chunks of an index of words.
  */
-#include "index/text/postings.h"
+#include "index/postings.h"
 
-#include "index/text/text_entries.h"
+#include "index/text_entries.h"
 #include "util/bytes.h"
 #include "util/error.h"
 
