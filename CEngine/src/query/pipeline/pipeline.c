@@ -129,6 +129,48 @@ static bool in_facet(const pipeline *p) {
     return false;
 }
 
+/* ---- Scores of $text ---- */
+
+/*
+ * There is one score at a time, of the document that the collection gave last. So it is there for
+ * stages that compute while they read, and behind those that make documents of one at a time.
+ */
+
+static const stage_kind *const passing[] = {
+    &stage_match,        &stage_project,      &stage_add_fields,   &stage_set,   &stage_unset,
+    &stage_replace_root, &stage_replace_with, &stage_unwind,       &stage_limit, &stage_skip,
+    &stage_redact,       &stage_lookup,       &stage_graph_lookup,
+};
+static const stage_kind *const reading[] = {&stage_sort_kind, &stage_group, &stage_bucket,
+                                            &stage_sort_by_count};
+
+/* is_among -- whether a list has a kind. */
+static bool is_among(const stage_kind *kind, const stage_kind *const *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (list[i] == kind)
+            return true;
+    }
+    return false;
+}
+#define IS_AMONG(kind, list) is_among(kind, list, sizeof(list) / sizeof *(list))
+
+/* is_taken -- whether the query of the collection does what a $sort does. */
+static bool is_taken(const pipeline *p, const stage *s) {
+    bool leads = s->kind == &stage_sort_kind && is_plain_order(&s->spec);
+    for (const stage *before = p->stages; leads && before < s; before++)
+        leads = before->kind == &stage_match && !match_tests_score(before);
+    return leads;
+}
+
+/* end_score -- before a stage is compiled that has no score, or (`behind`) whose documents have
+ * none. */
+static void end_score(pipeline *p, const stage *s, bool behind) {
+    bool kept =
+        IS_AMONG(s->kind, passing) || (behind ? is_taken(p, s) : IS_AMONG(s->kind, reading));
+    if (p->compiler.score == SCORE_THERE && !kept)
+        p->compiler.score = SCORE_BEHIND;
+}
+
 /* compile_stage -- {"$name": spec}. */
 static tansu_status compile_stage(pipeline *p, stage *s, const doc_value *value) {
     doc_iter iter, rest;
@@ -159,37 +201,17 @@ static tansu_status compile_stage(pipeline *p, stage *s, const doc_value *value)
     if (status == TANSU_OK && p->outer && (s->kind->place & 3) == STAGE_LAST)
         status = stage_error(s, NULL, "Is not allowed within another stage");
     s->spec = iter.value;
+    end_score(p, s, false);
     if (status == TANSU_OK)
         status = s->kind->compile(s, &iter.value);
-    if (status != TANSU_OK)
+    if (status != TANSU_OK) {
         prefix_error(s);
-    return status;
-}
-
-/* is_taken -- whether the query of the collection does what a $sort does. */
-static bool is_taken(const pipeline *p, const stage *s) {
-    bool leads = s->kind == &stage_sort_kind && is_plain_order(&s->spec);
-    for (const stage *before = p->stages; leads && before < s; before++)
-        leads = before->kind == &stage_match && !match_tests_score(before);
-    return leads;
-}
-
-/* note_score -- whether the next stage sees scores of $text: there is one at a time, of the document
- * that the collection gave last. So no stage comes between that reads on, but those of the query. */
-static void note_score(pipeline *p, const stage *s) {
-    static const stage_kind *const passing[] = {
-        &stage_match,        &stage_project,      &stage_add_fields,   &stage_set,   &stage_unset,
-        &stage_replace_root, &stage_replace_with, &stage_unwind,       &stage_limit, &stage_skip,
-        &stage_redact,       &stage_lookup,       &stage_graph_lookup,
-    };
-    if (s == p->stages && match_searches(s))
+        return status;
+    }
+    if (is_first && match_searches(s))
         p->compiler.score = SCORE_THERE;
-    if (p->compiler.score != SCORE_THERE)
-        return;
-    bool passes = is_taken(p, s);
-    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
-        passes = passes || s->kind == passing[i];
-    p->compiler.score = passes ? SCORE_THERE : SCORE_BEHIND;
+    end_score(p, s, true);
+    return TANSU_OK;
 }
 
 /* compile_stages -- the stages of a BSON array. The source is before them. */
@@ -214,7 +236,6 @@ static tansu_status compile_stages(pipeline *p, const doc_value *stages) {
         tansu_status status = compile_stage(p, s, &iter.value);
         if (status != TANSU_OK)
             return status;
-        note_score(p, s);
         if (p->count + 1 < count && (s->kind->place & 3) == STAGE_LAST) {
             status = stage_error(s, NULL, "Must be the last stage");
             prefix_error(s);
