@@ -1,7 +1,7 @@
 /*
  * query/plan/plan.c -- the candidate plans: a table scan, a scan of each index that is selective or
- * provides the order, a union of indexes for an $or, an intersection of two indexes; and the choice
- * of the cheapest.
+ * provides the order, a union of indexes for an $or, an intersection of two indexes, a search of an
+ * index of words (text_access.c); and the choice of the cheapest.
  */
 #include "query/plan/plan.h"
 

@@ -55,6 +55,10 @@ tansu_status text_access_begin(planner *p, const deadline *d, text_access *t) {
     t->scored = is_scored(p);
     status =
         text_query_bind(p->q->text, t->definition, &t->words, p->memory.arena, &t->query, p->error);
+    if (status == TANSU_E_MEMORY && p->memory.arena->full)
+        return error_set(p->error, TANSU_E_TOO_LARGE, "$text",
+                         "Search needs more than %zu MiB of memory to plan; use fewer words",
+                         PLAN_MEMORY / (1024 * 1024));
     if (status == TANSU_OK)
         status = text_search_new(t->query, p->rctx, p->collection, &index->entries, d, &t->search,
                                  p->error);

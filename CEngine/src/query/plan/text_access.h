@@ -29,9 +29,10 @@ typedef struct text_access {
 uint32_t text_access_number(const collection_state *collection);
 tansu_status text_access_missing(const char *collection, tansu_error *error);
 
-/* text_access_begin -- finds the index of words, and begins the search, which `d` ends; it outlives the
- * search. text_access_free() is due whatever the result. Errors: INVALID_QUERY (there is no such index, or those of
- * text_query_bind()), UNSUPPORTED, and those of text_search_new(). */
+/* text_access_begin -- finds the index of words, and begins the search, which `d` ends; it outlives
+ * the search. text_access_free() is due whatever the result. Errors: INVALID_QUERY (there is no such
+ * index, or those of text_query_bind()), UNSUPPORTED, TOO_LARGE (over PLAN_MEMORY), and those of
+ * text_search_new(). */
 tansu_status text_access_begin(planner *p, const deadline *d, text_access *t);
 
 /* text_access_end -- ends the search, after which the tree may change. */
