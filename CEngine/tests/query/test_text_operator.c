@@ -423,6 +423,27 @@ static void it_is_there_after_opening(void) {
     folder_end(folder);
 }
 
+/* Another opening that reads follows the commits of the one that writes. */
+static void readers_follow_it(void) {
+    char *folder = folder_new();
+    tansu_db *db = call_open(folder);
+    CHECK_OK(call_index(db, NULL, "c", "words", "{'body':'text'}", NULL), &call_error);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_INSERT, "{'_id':1,'body':'a fox'}"), &call_error);
+    tansu_options options = call_options(folder);
+    options.allow_writer = 1;
+    options.follow = 1;
+    tansu_db *reader = call_open_with(&options);
+    CHECK_INT(1, call_count(reader, NULL, "c", FOX));
+    CHECK_OK(call_save(db, NULL, "c", TANSU_INSERT, "{'_id':2,'body':'fox fox'}"), &call_error);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id':1,'body':'a hen'}"), &call_error);
+    CHECK_TEXT("{ \"_id\" : 2 }",
+               call_find(reader, NULL, "c", FOX, "{" BY_SCORE ",'$max':3,'$fields':{'_id':1}}"));
+    CHECK_INT(1, call_count(reader, NULL, "c", "{'$text':{'$search':'hen'}}"));
+    call_close(reader);
+    call_close(db);
+    folder_end(folder);
+}
+
 static void explain_shows_the_search(void) {
     tansu_db *db = notes();
     create_index(db, "by_n", "{'n':1}", NULL);
@@ -477,6 +498,37 @@ static void other_indexes_help(void) {
     CHECK_TEXT("300 303 306", find_ids(db, both, "{" BY_SCORE ",'$max':3}"));
     /* A limit ends the search. */
     CHECK_TEXT("2", plan_field(db, FOX, "{'$max':2}", "documentsExamined"));
+    memory_db_close(db);
+}
+
+/* Beyond the memory of a sort, scores are sorted in temporary files, and the conditions of another
+ * index are tested instead of its record ids. */
+static void memory_is_bounded(void) {
+    tansu_db *db = memory_db_open();
+    create_index(db, "words", "{'body':'text'}", NULL);
+    create_index(db, "by_quarter", "{'quarter':1}", NULL);
+    for (uint32_t i = 0; i < 20000; i++) {
+        char document[128];
+        snprintf(document, sizeof document, "{'_id':%u,'body':'%s','quarter':%u}", (unsigned)i,
+                 i % 2   ? "fox"
+                 : i % 3 ? "fox hen"
+                         : "hen",
+                 (unsigned)(i % 4));
+        save_text(db, document);
+    }
+    const char *both = "{'$text':{'$search':'hen'},'quarter':2}";
+    CHECK_TEXT("\"by_quarter\"", plan_field(db, both, NULL, "plan.intersected.index"));
+    CHECK_TEXT("", plan_field(db, both, "{'$maxMemory':65536}", "plan.intersected.index"));
+    CHECK_TEXT("false", plan_field(db, both, "{'$maxMemory':65536}", "plan.exact"));
+    CHECK_INT(5000, count_matches(db, both, NULL));
+    CHECK_INT(5000, count_matches(db, both, "{'$maxMemory':65536}"));
+    char *expected = strdup(find_ids(db, both, "{" BY_SCORE "}"));
+    CHECK_TEXT(expected, find_ids(db, both, "{" BY_SCORE ",'$maxMemory':65536}"));
+    CHECK(strcmp("", plan_field(db, both, "{" BY_SCORE ",'$maxMemory':65536}", "spilledBytes")) !=
+          0);
+    CHECK_TEXT("TOO_LARGE $text",
+               find_ids(db, both, "{" BY_SCORE ",'$maxMemory':65536,'$allowDiskUse':false}"));
+    free(expected);
     memory_db_close(db);
 }
 
@@ -739,8 +791,10 @@ int main(void) {
     RUN(writes_use_it);
     RUN(transactions_see_their_own_words);
     RUN(it_is_there_after_opening);
+    RUN(readers_follow_it);
     RUN(explain_shows_the_search);
     RUN(other_indexes_help);
+    RUN(memory_is_bounded);
     RUN(every_failing_allocation_is_reported);
     RUN(every_plan_gives_the_same);
     RUN(the_best_are_the_first_of_all);
