@@ -63,12 +63,10 @@ static tansu_status open_chunk(postings *p, bool valid, tansu_error *error) {
     const size_t head = p->prefix.size + TEXT_RID_SIZE;
     p->decoded = false;
     p->rid = TEXT_NO_RID;
-    if (!valid)
+    if (!valid || !tree_cursor_begins(&p->cursor, p->prefix.data, p->prefix.size))
         return TANSU_OK;
     if (!take_entry(&p->cursor, &p->entry))
         return error_memory(error);
-    if (!begins_with(&p->entry, p->prefix.data, p->prefix.size))
-        return TANSU_OK;
     if (p->entry.size <= head ||
         !text_chunk_open(&p->chunk, &p->reader->form, p->entry.data + head, p->entry.size - head,
                          text_rid_get(p->entry.data + p->prefix.size)))
@@ -213,13 +211,11 @@ tansu_status text_term_documents(const text_reader *reader, const uint8_t *term,
     tansu_status status = buffer_append(&prefix, term, size) && buffer_append_byte(&prefix, 0)
                               ? tree_cursor_seek(&cursor, prefix.data, prefix.size, &valid, error)
                               : error_memory(error);
-    while (status == TANSU_OK && valid) {
+    while (status == TANSU_OK && valid && tree_cursor_begins(&cursor, prefix.data, prefix.size)) {
         if (!take_entry(&cursor, &entry)) {
             status = error_memory(error);
             break;
         }
-        if (!begins_with(&entry, prefix.data, prefix.size))
-            break;
         if (entry.size <= prefix.size + TEXT_RID_SIZE) {
             status = damaged(reader, error);
             break;

@@ -37,6 +37,7 @@ typedef struct merge {
     uint32_t entry_size;
     bool removes, more;
     tansu_buffer prefix; /* of the current term's entries */
+    tansu_buffer behind; /* what they all come before */
     change *changes;
     size_t count, capacity;
     uint64_t documents, length; /* the totals */
@@ -364,11 +365,12 @@ static tansu_status merge_at(merge *m, size_t from, size_t *end) {
     text_rid_put(m->prefix.data + head, m->changes[from].rid);
     tansu_status status = find(m, m->prefix.data, head + TEXT_RID_SIZE, false, &m->prefix, &found);
     if (status == TANSU_OK && !found) { /* behind all, which end before 01 */
-        m->prefix.data[head - 1] = 1;
-        status = find(m, m->prefix.data, head, true, &(tansu_buffer){0}, &last);
-        m->prefix.data[head - 1] = 0;
-        found = last =
-            last && m->old.size >= head && memcmp(m->old.data, m->prefix.data, head) == 0;
+        const tansu_buffer term = {.data = m->prefix.data, .size = head};
+        if (!buffer_set(&m->behind, m->prefix.data, head))
+            return error_memory(m->error);
+        m->behind.data[head - 1] = 1;
+        status = find(m, m->behind.data, head, true, &term, &last);
+        found = last;
     }
     if (status == TANSU_OK && found && !open_old(m))
         return damaged(m);
@@ -469,6 +471,7 @@ tansu_status text_apply(const index_definition *definition, text_changes next, v
     free(m.changes);
     free(m.merged);
     tansu_buffer_free(&m.prefix);
+    tansu_buffer_free(&m.behind);
     tansu_buffer_free(&m.old);
     tansu_buffer_free(&m.made);
     tansu_buffer_free(&m.bytes);

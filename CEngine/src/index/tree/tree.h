@@ -207,6 +207,8 @@ uint64_t tree_cursor_rid(const tree_cursor *cursor);
 /* tree_cursor_key -- the whole entry, its suffix included, into `key` (replacing it). False:
  * memory. */
 bool tree_cursor_key(const tree_cursor *cursor, tansu_buffer *key);
+/* tree_cursor_begins -- whether that entry begins with these bytes. */
+bool tree_cursor_begins(const tree_cursor *cursor, const uint8_t *prefix, size_t size);
 
 /*
  * tree_cursor_rids -- the fast path for a range: stores the record ids of up to `capacity` entries

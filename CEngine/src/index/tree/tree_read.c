@@ -242,6 +242,14 @@ bool tree_cursor_key(const tree_cursor *cursor, tansu_buffer *key) {
     return true;
 }
 
+bool tree_cursor_begins(const tree_cursor *cursor, const uint8_t *prefix, size_t size) {
+    tree_ref ref = page_ref(page_at(cursor), cursor->path[cursor->height - 1].slot);
+    size_t first = size < ref.prefix_size ? size : ref.prefix_size;
+    return size <= (size_t)ref.prefix_size + ref.suffix_size &&
+           memcmp(ref.prefix, prefix, first) == 0 &&
+           memcmp(ref.suffix, prefix + first, size - first) == 0;
+}
+
 /* take_rids -- of the slots from `slot` to `end` of one leaf. */
 static void take_rids(const tree_page *page, uint32_t slot, uint32_t end, uint64_t *rids) {
     for (; slot < end; slot++)
