@@ -29,7 +29,7 @@ package struct DocumentCodec<Element: Sendable>: Sendable {
         self.init(strategies: BSONCodingStrategies(), encode: encode, decode: decode, context: context)
     }
 
-    private init(
+    init(
         strategies: BSONCodingStrategies,
         encode: @escaping @Sendable (Element, (UnsafeRawBufferPointer) throws -> Void) throws -> Void,
         decode: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Element,

@@ -40,6 +40,9 @@ extension Database {
         /// The paths that a wildcard index leaves out, with all below them.
         public let except: [String]
 
+        /// What an index of words has beside its paths; `nil` for other indexes. The directions of its keys mean nothing.
+        public let text: TextIndexOptions?
+
         /// Whether a document has several entries, because an array is indexed by element.
         public let isMultikey: Bool
 
@@ -56,6 +59,8 @@ extension Database {
             maxEntries = document["maxEntries"]?.intValue
             only = document["only"]?.arrayValue?.compactMap(\.stringValue) ?? []
             except = document["except"]?.arrayValue?.compactMap(\.stringValue) ?? []
+            let isText = document["keys"]?.documentValue?.contains { $0.value == "text" } ?? false
+            text = isText ? TextIndexOptions(document) : nil
             isMultikey = document["multikey"]?.boolValue ?? false
             entries = document["entries"]?.intValue ?? 0
         }

@@ -325,6 +325,11 @@ extension Database.Query {
             throw TansuError(
                 .invalidQuery, "The page size \(size) is out of range; pass 1 to \(Int32.max - 1)", context: "\(size)")
         }
+        if hasScores {
+            throw TansuError(
+                .invalidQuery, "The scores of a search cannot be combined with paging; use limit(_:) and skip(_:)",
+                context: "page(after:size:)")
+        }
         for hint in ["$skip", "$max", "$limit", "$onlycount", "$explain"] where hints[hint] != nil {
             throw TansuError(
                 .invalidQuery, "The hint \"\(hint)\" cannot be combined with paging; remove it",

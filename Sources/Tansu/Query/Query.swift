@@ -226,8 +226,11 @@ extension Database.Query {
         var query = hinted("$max", BSONValue(count)).checked(count, "limit")
         // The other name of the hint: both at once are an error.
         query.hints["$limit"] = nil
-        // To the engine, 0 is no limit.
-        if count == 0 { query.filter = ["_id": ["$in": []]] }
+        // To the engine, 0 is no limit. A search has scores, which the order may need.
+        if count == 0 {
+            let nothing: BSONDocument = ["_id": ["$in": []]]
+            query.filter = hasScores ? ["$and": [.document(filter), .document(nothing)]] : nothing
+        }
         return query
     }
 

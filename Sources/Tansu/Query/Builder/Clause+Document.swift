@@ -20,7 +20,11 @@ extension Clause {
         case .document(let document): return try QueryCoding.stored(document, below: element.outer.flatMap { $0 })
         case .all(let clauses): return Self.joined(try clauses.list.map { try $0.document(in: element) })
         case .any(let clauses):
-            return ["$or": BSONValue(try clauses.list.map { .document(try $0.document(in: element)) })]
+            let documents = try clauses.list.map { try $0.document(in: element) }
+            if let search = Self.searches(documents).flatMap({ TextSearch.joined($0, by: "any") }) {
+                return ["$text": .document(search)]
+            }
+            return ["$or": BSONValue(documents.map { .document($0) })]
         case .not(.test(let path, let operators)):
             return [try path.dotted(at: depth): .document(Self.negation(operators))]
         case .not(let clause): return ["$not": .document(try clause.document(in: element))]
@@ -103,6 +107,7 @@ extension Clause {
 
     /// The conjunction of queries: one document when their keys are distinct.
     private static func joined(_ documents: [BSONDocument]) -> BSONDocument {
+        let documents = withOneSearch(documents)
         var fields: [(String, BSONValue)] = []
         for document in documents { fields += document.map { ($0.key, $0.value) } }
         guard Set(fields.map(\.0)).count == fields.count else {

@@ -21,6 +21,8 @@ extension Database {
         /// The paths of a wildcard index: those that it has, all when empty, and those that it leaves out.
         private let only: [String]
         private let except: [String]
+        /// What an index of words has beside its paths; `nil` for other indexes.
+        private let text: Result<TextIndexOptions, TansuError>?
         /// Whether the paths were given as text, so that they may be names of properties.
         private let isByText: Bool
         private let paths: @Sendable (Collection<Element>) throws -> [IndexKey]
@@ -72,7 +74,7 @@ extension Database {
 
         init(
             _ name: String?, unique: Bool, sparse: Bool, caseInsensitive: Bool, maxEntries: Int?, isByText: Bool,
-            only: [String] = [], except: [String] = [],
+            only: [String] = [], except: [String] = [], text: Result<TextIndexOptions, TansuError>? = nil,
             paths: @escaping @Sendable (Collection<Element>) throws -> [IndexKey],
             filter: @escaping @Sendable (Collection<Element>) throws -> BSONDocument?
         ) {
@@ -80,6 +82,7 @@ extension Database {
             (isUnique, isSparse, isCaseInsensitive) = (unique, sparse, caseInsensitive)
             self.maxEntries = maxEntries
             (self.only, self.except) = (only, except)
+            self.text = text
             self.isByText = isByText
             (self.paths, self.filter) = (paths, filter)
         }
@@ -90,13 +93,14 @@ extension Database {
             let keys = try paths(collection)
             if isByText { try collection.rejectPropertyNames(keys.map(\.path)) }
             if isUnique { try UniqueIndex.check(keys, of: Element.self) }
-            let document = BSONDocument(keys.map { ($0.path, $0.direction.bsonValue) })
+            let text = try text?.get()
+            let document = BSONDocument(keys.map { ($0.path, text == nil ? $0.direction.bsonValue : "text") })
             guard document.count == keys.count else {
                 throw TansuError(
                     .invalidIndex, "The index has the same path twice; remove one of them",
                     context: name ?? collection.name)
             }
-            var options: BSONDocument = [:]
+            var options = text?.document ?? [:]
             if isUnique { options["unique"] = true }
             if isSparse { options["sparse"] = true }
             if isCaseInsensitive { options["caseInsensitive"] = true }
@@ -115,7 +119,7 @@ extension Database.Collection {
         let index = Database.Index<Element>(
             info.name, unique: info.isUnique, sparse: info.isSparse, caseInsensitive: info.isCaseInsensitive,
             maxEntries: info.maxEntries, isByText: true, only: info.only, except: info.except,
-            paths: { _ in info.keys }, filter: { _ in info.partialFilter })
+            text: info.text.map { .success($0) }, paths: { _ in info.keys }, filter: { _ in info.partialFilter })
         try ensure(index.definition(in: self), declares: false)
     }
 

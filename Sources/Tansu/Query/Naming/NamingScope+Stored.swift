@@ -75,6 +75,8 @@ extension NamingScope {
                 }
                 if !isInserted, let (name, forms) = equality(key, value, place, in: query) { return (name, forms) }
                 switch value {
+                // Paths and words of a search are not values of documents.
+                case .document where key == "$text": return (key, value)
                 case .document(let inner) where key == "$in" || key == "$nin":
                     return (key, .document(try subquery(inner, place, depth: depth + 1)))
                 case .document(let inner):
