@@ -42,16 +42,11 @@ extension Database {
     ) throws -> [TextTerm] {
         let answer = try EngineText.analyze(
             text, options: ["language": .string(language), "purpose": .string(purpose.rawValue)])
-        let utf8 = text.utf8
-        // Terms come in the order of their words, but for parts, which begin in the word before: from the last start on.
-        var last = (offset: 0, index: text.startIndex)
-        return (answer["terms"]?.arrayValue ?? []).compactMap(\.documentValue).map { term in
-            let start = term["start"]?.intValue ?? 0
-            let end = term["end"]?.intValue ?? 0
-            last = (start, utf8.index(last.index, offsetBy: start - last.offset))
-            return TextTerm(
+        var places = TextPlaces(text)
+        return answer.documents("terms").map { term in
+            TextTerm(
                 term: term["term"]?.stringValue ?? "", position: term["position"]?.intValue ?? 0,
-                range: last.index..<utf8.index(last.index, offsetBy: end - start))
+                range: places.range(term))
         }
     }
 }
