@@ -52,7 +52,8 @@ struct HelpTests {
         // An example may use the results of the examples before it.
         let order = [
             "import", "save", "find", "count", "get", "distinct", "aggregate", "update", "index create", "index list",
-            "explain", "index drop", "collections list", "collections create", "collections rename", "collections drop",
+            "search", "complete", "suggest", "explain", "index drop", "collections list", "collections create",
+            "collections rename", "collections drop",
             "stats", "backup",
             "restore", "dump", "load", "verify", "repair", "compact", "encrypt", "decrypt", "rekey",
             "remove", "analyze",

@@ -149,7 +149,7 @@ enum ArgumentWords {
     ]
     private static let optionsWithValue: Set<String> = [
         "--name", "--partial-filter", "--wait", "--key-file", "--key-command", "--passphrase-file",
-        "--passphrase-command",
+        "--passphrase-command", "--weights", "--language", "--language-field",
     ]
 
     /// Moves a last argument that begins with a minus to the end, after "--". The parser takes it as an option

@@ -16,12 +16,16 @@ struct IndexCommand: ParsableCommand {
                 The keys are paths separated by commas, with a minus or "desc" for descending order, or a JSON object. \
                 Creating an index that exists already has no effect. A terminal shows the progress of the build.
 
+                With --text the paths are those of texts whose words "tansu search" finds, and {"title": "text"} is the \
+                same. "**" is all texts of a document.
+
                 EXAMPLES:
                   tansu index create people.tansu people name,-age
                   tansu index create people.tansu people -age
                   tansu index create people.tansu people '{"pets.species": 1}' --name by_kind
                   tansu index create people.tansu people mail --unique --sparse
                   tansu index create people.tansu people tag --partial-filter '{"age": 18}'
+                  tansu index create people.tansu people name,pets.species --text
                 """
         )
 
@@ -43,6 +47,7 @@ struct IndexCommand: ParsableCommand {
                 "How many entries one document may have in the index, by its arrays: 1 to 1000000 (default: 10000).",
                 valueName: "n"))
         var maxEntries: Int?
+        @OptionGroup(title: "Indexes of words") var words: WordIndexOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
@@ -50,10 +55,15 @@ struct IndexCommand: ParsableCommand {
             if let maxEntries, !(1...1_000_000).contains(maxEntries) {
                 throw ValidationError("\"--max-entries\" must be between 1 and 1000000, not \(maxEntries)")
             }
+            if words.text, unique || sparse || caseInsensitive || maxEntries != nil {
+                throw ValidationError(
+                    "\"--text\" cannot be combined with \"--unique\", \"--sparse\", \"--case-insensitive\" and \"--max-entries\""
+                )
+            }
         }
 
         func execute() throws -> CommandExitCode {
-            let keys = try JSONArguments.keys(keys)
+            let (keys, text) = try words.resolved(try JSONArguments.keys(keys))
             let filter = try partialFilter.map { try JSONArguments.document($0, name: "--partial-filter") }
             return try OpenDatabase.with(target, .write) { opened in
                 try opened.checkCollection(target.collection)
@@ -62,7 +72,7 @@ struct IndexCommand: ParsableCommand {
                 let index = try ProgressBar.showing(label: label, counted: "document") { progress in
                     try opened.createIndex(
                         name, on: target.collection, keys: keys, unique: unique, sparse: sparse,
-                        caseInsensitive: caseInsensitive, partialFilter: filter, maxEntries: maxEntries,
+                        caseInsensitive: caseInsensitive, partialFilter: filter, maxEntries: maxEntries, text: text,
                         progress: progress)
                 }
                 let elapsed = NumberFormat.duration(started.duration(to: .now))
@@ -98,8 +108,11 @@ struct IndexCommand: ParsableCommand {
                     writeError("tansu: Collection \"\(target.collection)\" has no indexes")
                 } else {
                     // Optional properties have a column only when an index has one of them.
-                    let options = ["sparse", "caseInsensitive", "partialFilter", "maxEntries", "only", "except"]
-                        .filter { option in indexes.contains { $0[option] != nil } }
+                    let options = [
+                        "sparse", "caseInsensitive", "partialFilter", "maxEntries", "only", "except", "weights",
+                        "language", "languageField", "positions",
+                    ]
+                    .filter { option in indexes.contains { $0[option] != nil } }
                     try printTable(indexes, columns: ["name", "keys", "unique", "entries"] + options)
                 }
                 return indexes.isEmpty ? .incomplete : .success

@@ -26,8 +26,8 @@ struct RootCommand: ParsableCommand {
             RemoveCommand.self, IndexCommand.self, CollectionsCommand.self, StatsCommand.self,
             ExplainCommand.self, BackupCommand.self, RestoreCommand.self, DumpCommand.self,
             LoadCommand.self, VerifyCommand.self, RepairCommand.self, CompactCommand.self,
-            EncryptCommand.self, DecryptCommand.self, RekeyCommand.self, AnalyzeCommand.self, ServeCommand.self,
-            ReplicateCommand.self,
+            EncryptCommand.self, DecryptCommand.self, RekeyCommand.self, SearchCommand.self, CompleteCommand.self,
+            SuggestCommand.self, AnalyzeCommand.self, ServeCommand.self, ReplicateCommand.self,
         ]
     )
 }

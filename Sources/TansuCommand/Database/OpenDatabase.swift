@@ -143,13 +143,21 @@ struct OpenDatabase {
 extension OpenDatabase {
     /// Creates an index and returns its name.
     /// - Parameters:
-    ///   - keys: The paths with 1 for ascending and -1 for descending.
+    ///   - keys: The paths with 1 for ascending and -1 for descending, or "text" for an index of words.
+    ///   - text: What an index of words has beside its paths.
     ///   - progress: Receives the progress of the build.
     func createIndex(
         _ name: String?, on collection: String, keys: BSONDocument, unique: Bool = false, sparse: Bool = false,
         caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
-        maxEntries: Int? = nil, progress: (Database.Progress) throws -> Void = { _ in }
+        maxEntries: Int? = nil, text: Database.TextIndexOptions? = nil,
+        progress: (Database.Progress) throws -> Void = { _ in }
     ) throws -> String {
+        let name = name ?? OpenDatabase.indexName(for: keys)
+        if let text {
+            try database.collection(collection).ensureTextIndex(
+                name, onPaths: keys.map(\.key), options: text, partialFilter: partialFilter, progress: progress)
+            return name
+        }
         let paths = try keys.map { path, value -> Database.IndexKey in
             switch value.intValue {
             case 1: return Database.IndexKey(path, .ascending)
@@ -160,7 +168,6 @@ extension OpenDatabase {
                     remedy: "use 1 for ascending or -1 for descending")
             }
         }
-        let name = name ?? OpenDatabase.indexName(for: keys)
         do {
             try database.collection(collection).ensureIndex(
                 name, on: paths, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
@@ -181,9 +188,9 @@ extension OpenDatabase {
         ("partialFilter", "--partial-filter"), ("maxEntries", "--max-entries"),
     ]
 
-    /// The default name of an index, the same as in the engine: "name_1_age_-1".
+    /// The default name of an index, the same as in the engine: "name_1_age_-1", "title_text".
     static func indexName(for keys: BSONDocument) -> String {
-        keys.map { "\($0.key)_\($0.value.intValue ?? 0)" }.joined(separator: "_")
+        keys.map { "\($0.key)_\($0.value.stringValue ?? "\($0.value.intValue ?? 0)")" }.joined(separator: "_")
     }
 
     /// The command line that creates an index with these keys.
@@ -201,7 +208,9 @@ extension OpenDatabase {
     func indexDocuments(of collection: String) throws -> [BSONDocument] {
         try existingCollection(collection).indexes().map { index in
             let keys = BSONDocument(
-                index.keys.map { ($0.path, .int32($0.direction == .ascending ? 1 : -1)) })
+                index.keys.map { key in
+                    (key.path, index.text != nil ? "text" : .int32(key.direction == .ascending ? 1 : -1))
+                })
             var document: BSONDocument = [
                 "name": .string(index.name), "keys": .document(keys), "unique": .bool(index.isUnique),
                 "multikey": .bool(index.isMultikey), "entries": BSONValue(index.entries),
@@ -213,6 +222,7 @@ extension OpenDatabase {
             document["maxEntries"] = index.maxEntries.map { BSONValue($0) }
             if !index.only.isEmpty { document["only"] = BSONValue(index.only.map { .string($0) }) }
             if !index.except.isEmpty { document["except"] = BSONValue(index.except.map { .string($0) }) }
+            for (option, value) in index.text?.document ?? [:] { document[option] = value }
             return document
         }
     }
