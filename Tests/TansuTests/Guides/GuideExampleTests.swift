@@ -22,7 +22,7 @@ struct GuideExampleTests {
         let here = try Self.files(of: URL(fileURLWithPath: #filePath).deletingLastPathComponent(), "swift")
             .map { words(try String(contentsOf: $0, encoding: .utf8)) }
         let pages = try Self.catalogues.flatMap { try Self.files(of: $0, "md") }
-        #expect(pages.count == 15)
+        #expect(pages.count == 16)
         for page in pages {
             let examples = try blocks(of: page)
             #expect(!examples.isEmpty, "\(page.lastPathComponent) has no example")
