@@ -30,6 +30,10 @@ let package = Package(
             dependencies: ["Checking", .product(name: "Tansu", package: "tansu")]
         ),
         .executableTarget(
+            name: "PlaceSearch",
+            dependencies: ["Checking", .product(name: "Tansu", package: "tansu")]
+        ),
+        .executableTarget(
             name: "ServerLoad",
             dependencies: ["Checking", .product(name: "Tansu", package: "tansu")]
         ),
