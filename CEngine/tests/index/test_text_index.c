@@ -206,8 +206,7 @@ static void entries_are_those_of_the_documents(void) {
                          &call_error);
             }
             if (round % 20 == 11)
-                CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error),
-                         &call_error);
+                CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
             if (round % 4 == 1 && !maintenance_clean(db))
                 break;
         }
