@@ -107,6 +107,16 @@ struct SearchTests {
         #expect(try command.tansu(search + ["zzzzzzzz"], input: []).error.isEmpty)
     }
 
+    @Test("an explanation shows what is searched for")
+    func explained() throws {
+        let command = try withNotes()
+        let result = try command.tansu(
+            "explain", "notes.tansu", "notes", "{\"$text\": {\"$search\": \"tea\"}}",
+            "{\"$orderby\": {\"s\": {\"$meta\": \"textScore\"}}}")
+        #expect(result.output.contains("search of title_text_body_text_tags_text for tea"))
+        #expect(result.output.contains("best first"))
+    }
+
     @Test("words are completed and corrected")
     func completeAndSuggest() throws {
         let command = try withNotes()

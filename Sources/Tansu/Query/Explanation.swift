@@ -64,6 +64,8 @@ extension Database.Explanation {
         case union
         /// The intersection of several indexes.
         case intersection
+        /// A search of an index of words.
+        case text
         /// An access path of a newer engine.
         case other(String)
 
@@ -75,6 +77,7 @@ extension Database.Explanation {
                 case "index": .index
                 case "union": .union
                 case "intersection": .intersection
+                case "text": .text
                 default: .other(name)
                 }
         }
@@ -88,12 +91,15 @@ extension Database.Explanation {
         case index
         /// The documents are sorted in memory.
         case memory
+        /// The scores of a search, best first.
+        case score
 
         init(_ name: String?) {
             self =
                 switch name {
                 case "index": .index
                 case "memory": .memory
+                case "score": .score
                 default: .none
                 }
         }
@@ -208,6 +214,7 @@ extension Database.Explanation.Kind {
         case .index: "index scan of \(indexes)"
         case .union: "the union of \(indexes)"
         case .intersection: "the intersection of \(indexes)"
+        case .text: "search of \(indexes)"
         case .other(let name): name
         }
     }
@@ -219,6 +226,7 @@ extension Database.Explanation.Order {
         case .none: ""
         case .index: ", in the order of the index"
         case .memory: ", sorted in memory"
+        case .score: ", best first"
         }
     }
 }

@@ -48,6 +48,10 @@ struct PlanFormatter {
         case "union":
             let names = branches.map { name($0) }
             return "union of \(names.count) index scans: \(names.joined(separator: ", "))"
+        case "text":
+            let terms = plan["search"]?.documentValue?["term"]?.arrayValue?.compactMap(\.stringValue) ?? []
+            let words = terms.isEmpty ? "" : " for \(terms.joined(separator: ", "))"
+            return "search of \(name(plan))\(TextTable.printable(words))"
         default: return TextTable.printable(plan.json())
         }
     }
@@ -99,6 +103,7 @@ struct PlanFormatter {
         switch plan["sort"]?.stringValue {
         case "index": "index order, no sort"
         case "memory": "sort in memory"
+        case "score": "best first, by the score"
         default: nil
         }
     }

@@ -224,6 +224,15 @@ struct TextConditionTests {
         #expect(try articles.search("tea").count() == 0)
     }
 
+    @Test("an explanation names the search and its order")
+    func explained() throws {
+        let (_, articles) = try fourArticles()
+        let plan = try articles.search("coffee").limit(1).explain().plan
+        #expect(plan.kind == .text && plan.order == .score)
+        #expect("\(plan)" == "search of words, best first")
+        #expect(try articles.find { _ in .search("coffee") }.explain().plan.order == .none)
+    }
+
     @Test("a pipeline begins with a search")
     func pipeline() throws {
         let (_, articles) = try fourArticles()
