@@ -751,6 +751,33 @@ static void every_failing_allocation_is_reported(void) {
     memory_db_close(db);
 }
 
+/* As in MongoDB, a score alone leaves no field out. */
+static void a_score_is_added_to_all_fields(void) {
+    static const char *const documents[] = {"{'_id':1,'t':'tea','n':2}", NULL};
+    static const struct {
+        const char *fields, *expected;
+    } cases[] = {
+        {"{'s':{'$meta':'textScore'}}", "'_id' : 1, 't' : 'tea', 'n' : 2, 's'"},
+        {"{'s':{'$meta':'textScore'},'_id':0}", "'t' : 'tea', 'n' : 2, 's'"},
+        {"{'s':{'$meta':'textScore'},'t':0}", "'_id' : 1, 'n' : 2, 's'"},
+        {"{'s':{'$meta':'textScore'},'t':1}", "'_id' : 1, 't' : 'tea', 's'"},
+        {"{'_id':1,'s':{'$meta':'textScore'}}", "'_id' : 1, 's'"},
+    };
+    tansu_db *one = memory_db_with(documents);
+    create_index(one, "w", "{'t':'text'}", NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char hints[128], expected[128];
+        snprintf(hints, sizeof hints, "{'$fields':%s}", cases[i].fields);
+        snprintf(expected, sizeof expected, "{ %s", cases[i].expected);
+        for (char *at = expected; *at; at++)
+            *at = *at == '\'' ? '"' : *at;
+        const char *found = find_documents(one, "{'$text':{'$search':'tea'}}", hints);
+        if (!CHECK(strncmp(found, expected, strlen(expected)) == 0))
+            check_note("%s: %s", cases[i].fields, found);
+    }
+    memory_db_close(one);
+}
+
 /* A document with the lowest record id, and beginnings that no word has. */
 static void what_no_word_has_adds_nothing(void) {
     static const char *const searches[] = {"{'$search':'tea zz*'}", "{'$search':'zz* tea'}",
@@ -798,6 +825,7 @@ int main(void) {
     RUN(every_failing_allocation_is_reported);
     RUN(every_plan_gives_the_same);
     RUN(the_best_are_the_first_of_all);
+    RUN(a_score_is_added_to_all_fields);
     RUN(what_no_word_has_adds_nothing);
     return check_finish();
 }

@@ -193,6 +193,8 @@ tansu_status computed_fields_compile(expression_compiler *c, const doc_value *sp
         return error_memory(c->error);
     if (spec->type != DOC_DOCUMENT)
         return compile_error(c, NULL, "Takes a document of fields");
+    const bool keeps_all = kind == COMPUTE_FIELDS;
+    kind = keeps_all ? COMPUTE_PROJECT : kind;
     f->kind = kind;
     f->keep_id = kind == COMPUTE_PROJECT;
     if (kind == COMPUTE_PROJECT && spec->size <= 5)
@@ -200,6 +202,7 @@ tansu_status computed_fields_compile(expression_compiler *c, const doc_value *sp
     tansu_status status = add_fields(c, f, &f->root, spec);
     if (status != TANSU_OK)
         return status;
+    f->exclude = f->exclude || (keeps_all && !f->decided && (f->keep_id || f->drop_id));
     if (kind == COMPUTE_PROJECT && f->drop_id && (!f->decided || f->exclude) &&
         (f->exclude || f->root.children.count == 0)) {
         computed_field *id = find_child(c, &f->root, "_id", 3, &added);

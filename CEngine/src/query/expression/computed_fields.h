@@ -13,6 +13,7 @@ typedef struct computed_fields computed_fields;
 
 enum computed_kind {
     COMPUTE_PROJECT, /* those named, or all but those named */
+    COMPUTE_FIELDS,  /* the same; all, where only metadata is named */
     COMPUTE_ADD      /* all, with those named */
 };
 

@@ -283,7 +283,7 @@ static tansu_status parse_computed(query *q, const doc_value *fields, projection
     expression_scope(&c, q->scope);
     c.score = q->text ? SCORE_THERE : SCORE_NOWHERE;
     if (status == TANSU_OK)
-        status = computed_fields_compile(&c, fields, COMPUTE_PROJECT, &computed);
+        status = computed_fields_compile(&c, fields, COMPUTE_FIELDS, &computed);
     if (status == TANSU_E_INVALID_QUERY)
         error_prefix(error, "hints.$fields");
     expression_compiler_free(&c);
