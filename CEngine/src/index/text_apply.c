@@ -79,11 +79,11 @@ static tansu_status find(merge *m, const uint8_t *key, size_t size, bool before,
     tree_cursor_init(&cursor, m->writer->store, m->t);
     tansu_status status = before ? tree_cursor_seek_before(&cursor, key, size, &valid, m->error)
                                  : tree_cursor_seek(&cursor, key, size, &valid, m->error);
-    if (status == TANSU_OK && valid && (!tree_cursor_key(&cursor, &m->old) || !pad(&m->old)))
+    *found = status == TANSU_OK && valid && tree_cursor_begins(&cursor, prefix->data, prefix->size);
+    /* Nothing else is copied: the entry of another word may have megabytes. */
+    if (*found && (!tree_cursor_key(&cursor, &m->old) || !pad(&m->old)))
         status = error_memory(m->error);
     tree_cursor_end(&cursor);
-    *found = status == TANSU_OK && valid && m->old.size >= prefix->size &&
-             (prefix->size == 0 || memcmp(m->old.data, prefix->data, prefix->size) == 0);
     return status;
 }
 
