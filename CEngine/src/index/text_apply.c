@@ -37,7 +37,6 @@ typedef struct merge {
     uint32_t entry_size;
     bool removes, more;
     tansu_buffer prefix; /* of the current term's entries */
-    tansu_buffer behind; /* what they all come before */
     change *changes;
     size_t count, capacity;
     uint64_t documents, length; /* the totals */
@@ -69,20 +68,33 @@ static bool pad(tansu_buffer *entry) {
     return true;
 }
 
-/* find -- m->old becomes the first entry that is not less than a key (`before`: the last one that is
- * less), if it begins with the prefix. */
-static tansu_status find(merge *m, const uint8_t *key, size_t size, bool before,
-                         const tansu_buffer *prefix, bool *found) {
+/* take_old -- m->old becomes the entry that a cursor is on, if it begins with a prefix. Nothing else is
+ * copied: the entry of another word may have megabytes. */
+static tansu_status take_old(merge *m, const tree_cursor *cursor, const tansu_buffer *prefix,
+                             bool *found) {
+    *found = tree_cursor_begins(cursor, prefix->data, prefix->size);
+    return !*found || (tree_cursor_key(cursor, &m->old) && pad(&m->old)) ? TANSU_OK
+                                                                         : error_memory(m->error);
+}
+
+/* find -- m->old becomes the first entry that is not less than a key, if it begins with the prefix; if
+ * not and `last` is not NULL, the one before, if that does: *last then. */
+static tansu_status find(merge *m, const uint8_t *key, size_t size, const tansu_buffer *prefix,
+                         bool *found, bool *last) {
     tree_cursor cursor;
     bool valid = false;
     *found = false;
     tree_cursor_init(&cursor, m->writer->store, m->t);
-    tansu_status status = before ? tree_cursor_seek_before(&cursor, key, size, &valid, m->error)
-                                 : tree_cursor_seek(&cursor, key, size, &valid, m->error);
-    *found = status == TANSU_OK && valid && tree_cursor_begins(&cursor, prefix->data, prefix->size);
-    /* Nothing else is copied: the entry of another word may have megabytes. */
-    if (*found && (!tree_cursor_key(&cursor, &m->old) || !pad(&m->old)))
-        status = error_memory(m->error);
+    tansu_status status = tree_cursor_seek(&cursor, key, size, &valid, m->error);
+    if (status == TANSU_OK && valid)
+        status = take_old(m, &cursor, prefix, found);
+    if (status == TANSU_OK && !*found && last) {
+        status = valid ? tree_cursor_previous(&cursor, &valid, m->error)
+                       : tree_cursor_seek_before(&cursor, key, size, &valid, m->error);
+        if (status == TANSU_OK && valid)
+            status = take_old(m, &cursor, prefix, found);
+        *last = *found;
+    }
     tree_cursor_end(&cursor);
     return status;
 }
@@ -194,7 +206,7 @@ static tansu_status merge_lengths(merge *m) {
         const tansu_buffer prefix = {.data = key, .size = sizeof key};
         bool found;
         text_rid_put(key + 2, block);
-        status = find(m, key, sizeof key, false, &prefix, &found);
+        status = find(m, key, sizeof key, &prefix, &found, NULL);
         if (status == TANSU_OK && found && !read_lengths(m, lengths))
             status = damaged(m);
         for (end = from;
@@ -229,7 +241,7 @@ static bool totals_entry(merge *m) {
 static tansu_status find_totals(merge *m, bool *found) {
     uint8_t key[2] = {0, TEXT_TOTALS};
     const tansu_buffer prefix = {.data = key, .size = sizeof key};
-    return find(m, key, sizeof key, false, &prefix, found);
+    return find(m, key, sizeof key, &prefix, found, NULL);
 }
 
 /* ---- Terms ---- */
@@ -363,15 +375,7 @@ static tansu_status merge_at(merge *m, size_t from, size_t *end) {
     if (!buffer_reserve(&m->prefix, TEXT_RID_SIZE))
         return error_memory(m->error);
     text_rid_put(m->prefix.data + head, m->changes[from].rid);
-    tansu_status status = find(m, m->prefix.data, head + TEXT_RID_SIZE, false, &m->prefix, &found);
-    if (status == TANSU_OK && !found) { /* behind all, which end before 01 */
-        const tansu_buffer term = {.data = m->prefix.data, .size = head};
-        if (!buffer_set(&m->behind, m->prefix.data, head))
-            return error_memory(m->error);
-        m->behind.data[head - 1] = 1;
-        status = find(m, m->behind.data, head, true, &term, &last);
-        found = last;
-    }
+    tansu_status status = find(m, m->prefix.data, head + TEXT_RID_SIZE, &m->prefix, &found, &last);
     if (status == TANSU_OK && found && !open_old(m))
         return damaged(m);
     *end = from;
@@ -471,7 +475,6 @@ tansu_status text_apply(const index_definition *definition, text_changes next, v
     free(m.changes);
     free(m.merged);
     tansu_buffer_free(&m.prefix);
-    tansu_buffer_free(&m.behind);
     tansu_buffer_free(&m.old);
     tansu_buffer_free(&m.made);
     tansu_buffer_free(&m.bytes);
