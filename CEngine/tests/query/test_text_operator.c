@@ -802,6 +802,23 @@ static void what_no_word_has_adds_nothing(void) {
         CHECK_TEXT("", find_ids(one, query, hints));
         CHECK_TEXT("", find_ids(empty, query, hints));
     }
+    /* Where only the length counts, or only whether a word is there. */
+    static const char *const two[] = {"{'_id':1,'t':'bean roasted for an hour, arabic'}",
+                                      "{'_id':2,'t':'arabic bean'}", NULL};
+    static const char *const formulas[] = {"'b':1", "'k1':0", "'k1':0,'b':1", "'b':0"};
+    tansu_db *pair = memory_db_with(two);
+    create_index(pair, "w", "{'t':'text'}", NULL);
+    for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++) {
+        const char *best = strcmp(formulas[i], "'b':1") == 0 ? "2" : "1";
+        snprintf(query, sizeof query, "{'$text':{'all':[{'any':['zz*','bean']},'arabic'],%s}}",
+                 formulas[i]);
+        CHECK_TEXT(best,
+                   find_ids(pair, query, "{'$orderby':{'s':{'$meta':'textScore'}},'$max':1}"));
+        snprintf(query, sizeof query, "{'$text':{'any':['zz*','bean','arabic'],%s}}", formulas[i]);
+        CHECK_TEXT(best,
+                   find_ids(pair, query, "{'$orderby':{'s':{'$meta':'textScore'}},'$max':1}"));
+    }
+    memory_db_close(pair);
     memory_db_close(one);
     memory_db_close(empty);
 }

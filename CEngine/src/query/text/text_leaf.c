@@ -98,7 +98,9 @@ tansu_status text_leaf_open(text_search *s, text_leaf *leaf, const text_node *no
         status = open_words(s, leaf, node->words, node->word_count, &idf, error);
     leaf->factor = node->boost * idf * (s->query->k1 + 1);
     /* A count without end has that score, which a list never comes near. */
-    leaf->most = leaf->list ? text_leaf_score(leaf, list->most, text_norm(s, 0)) : leaf->factor;
+    leaf->most = leaf->factor;
+    if (leaf->list) /* if it has no document, that score is no number where b is 1 */
+        leaf->most = list->most == 0 ? 0 : text_leaf_score(leaf, list->most, text_norm(s, 0));
     return status;
 }
 
