@@ -97,7 +97,7 @@ extension TextSearch {
     /// Words next to one another.
     public static func phrase(_ words: String) -> Self { Self(["phrase": .string(words)]) }
 
-    /// Words that begin so. Of several words the last is the beginning, and all are next to one another: `new yor`.
+    /// Words that begin so. Of several words the last is the beginning, and all must be there: `new yor`.
     public static func prefix(_ beginning: String) -> Self { Self(["prefix": .string(beginning)]) }
 
     /// Words that differ in a few characters: inserted, left out, replaced, or two neighbours swapped.
