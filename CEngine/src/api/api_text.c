@@ -235,10 +235,13 @@ typedef tansu_status (*suggester)(const suggesting *s, const uint8_t *text, size
                                   tansu_error *error);
 
 /* suggest_from -- what an index of words suggests. */
-static tansu_status suggest_from(suggester run, suggesting *s, const char *text, size_t length,
-                                 tansu_buffer *result, tansu_error *error) {
+static tansu_status suggest_from(suggester run, suggesting *s, const char *collection,
+                                 const char *text, size_t length, tansu_buffer *result,
+                                 tansu_error *error) {
     writer w = {.out = result};
-    const uint32_t number = text_access_number(s->collection);
+    const uint32_t number = s->collection == NULL ? 0 : collection_words(s->collection);
+    if (number == 0)
+        return text_access_missing(collection, error);
     tansu_status status = index_current(s->collection, number, error);
     if (status != TANSU_OK)
         return status;
@@ -276,10 +279,7 @@ static tansu_status suggest(suggester run, tansu_db *db, tansu_txn *txn, const c
     s.rctx = &r.rctx;
     s.collection = snapshot_collection(r.snapshot, collection);
     s.deadline = &stop;
-    if (s.collection == NULL || text_access_number(s.collection) == 0)
-        status = text_access_missing(collection, error);
-    else
-        status = suggest_from(run, &s, text, length, result, error);
+    status = suggest_from(run, &s, collection, text, length, result, error);
     status = read_call_end(&r, status, error);
     if (status != TANSU_OK)
         result->size = 0;

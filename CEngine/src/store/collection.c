@@ -89,6 +89,13 @@ void collection_release(void *trees, void *released) {
     free(state);
 }
 
+uint32_t collection_words(const collection_state *state) {
+    for (uint32_t i = 0; i < state->index_count; i++)
+        if (state->indexes[i].definition->text != NULL)
+            return i + 1;
+    return 0;
+}
+
 /* ---- Which names collections and indexes may have ---- */
 
 tansu_status name_check(const char *name, const char *what, tansu_error *error) {

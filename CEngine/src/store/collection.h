@@ -40,6 +40,10 @@ tansu_status collection_new(uint32_t id, const char *name, bool local, block_sto
  * when memory is exhausted. All indexes are current (indexes_current()). */
 collection_state *collection_copy(const collection_state *state, uint32_t extra, uint64_t epoch);
 
+/* collection_words -- the number of the index of words among the collection's indexes, from 1 on; 0:
+ * there is none. */
+uint32_t collection_words(const collection_state *state);
+
 /* collection_release -- a retire_free over a state with the name, blocks, locations and definitions
  * that it refers to: at closing, when no reader can see them. */
 void collection_release(void *trees, void *state);

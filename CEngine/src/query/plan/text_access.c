@@ -18,14 +18,6 @@
 
 /* ---- The search ---- */
 
-uint32_t text_access_number(const collection_state *collection) {
-    for (uint32_t i = 1; i < access_path_count(collection); i++) {
-        if (access_path_is_text(collection, i))
-            return i;
-    }
-    return 0;
-}
-
 tansu_status text_access_missing(const char *collection, tansu_error *error) {
     return error_set(
         error, TANSU_E_INVALID_QUERY, "$text",
@@ -44,7 +36,7 @@ static bool is_scored(const planner *p) {
 }
 
 tansu_status text_access_begin(planner *p, const deadline *d, text_access *t) {
-    t->number = text_access_number(p->collection);
+    t->number = collection_words(p->collection);
     if (t->number == 0)
         return text_access_missing(p->collection->name, p->error);
     tansu_status status = index_current(p->collection, t->number, p->error);

@@ -24,9 +24,7 @@ typedef struct text_access {
     text_found found;
 } text_access;
 
-/* text_access_number -- that of a collection's index of words, as access paths count them; 0: there is
- * none. text_access_missing -- the error for that: INVALID_QUERY. */
-uint32_t text_access_number(const collection_state *collection);
+/* text_access_missing -- the error for a collection without an index of words: INVALID_QUERY. */
 tansu_status text_access_missing(const char *collection, tansu_error *error);
 
 /* text_access_begin -- finds the index of words, and begins the search, which `d` ends; it outlives

@@ -290,7 +290,7 @@ static tansu_status catch_up_rounds(online_build *a, tansu_error *error) {
 /* has_index -- whether there is an index of the definition's name, or an index of words besides which
  * there can be no other. */
 static bool has_index(const collection_state *state, const index_definition *definition) {
-    if (definition->text != NULL && index_of_words(state) != UINT32_MAX)
+    if (definition->text != NULL && collection_words(state) != 0)
         return true;
     for (uint32_t i = 0; i < state->index_count; i++) {
         if (strcmp(state->indexes[i].definition->name, definition->name) == 0)

@@ -445,13 +445,6 @@ static tansu_status record_index(write_txn *wtxn, const collection_state *state,
     return status;
 }
 
-uint32_t index_of_words(const collection_state *state) {
-    for (uint32_t i = 0; i < state->index_count; i++)
-        if (state->indexes[i].definition->text != NULL)
-            return i;
-    return UINT32_MAX;
-}
-
 tansu_status write_txn_index_create(write_txn *wtxn, const char *collection,
                                     index_definition *definition,
                                     const index_build_control *control, tansu_error *error) {
@@ -469,12 +462,12 @@ tansu_status write_txn_index_create(write_txn *wtxn, const char *collection,
                                "Collection \"%s\" has an index \"%s\" with another definition; "
                                "drop it first or choose another name",
                                collection, definition->name);
-        else if (definition->text != NULL && index_of_words(state) != UINT32_MAX)
+        else if (definition->text != NULL && collection_words(state) != 0)
             status = error_set(
                 error, TANSU_E_INVALID_INDEX, definition->name,
                 "Collection \"%s\" has an index of words already, \"%s\", and can have one; drop "
                 "it first, and name all fields in the new one",
-                collection, state->indexes[index_of_words(state)].definition->name);
+                collection, state->indexes[collection_words(state) - 1].definition->name);
         else if (state->index_count >= TANSU_MAX_INDEXES)
             status = error_set(
                 error, TANSU_E_TOO_LARGE, definition->name,

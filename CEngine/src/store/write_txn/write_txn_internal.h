@@ -93,9 +93,6 @@ tansu_status write_txn_add_index(write_txn *wtxn, const char *collection,
 tansu_status write_txn_remove_index(write_txn *wtxn, const char *collection, const char *name,
                                     tansu_error *error);
 
-/* index_of_words -- the number of the collection's index of words; UINT32_MAX: there is none. */
-uint32_t index_of_words(const collection_state *state);
-
 /* ---- Conflicts in unique indexes ---- */
 
 /*
