@@ -505,9 +505,11 @@ static void options_change_scores(void) {
         tansu_error error;
         REQUIRE(CHECK_OK(search_begin(&s, definition, samples[i].operand, &error), &error));
         CHECK(s.query->k1 == samples[i].k1 && s.query->b == samples[i].b);
-        CHECK(fabs(text_score(s.query, 0.5, 3, 2, 20, 10) - 1.5 * samples[i].score) < 1e-12);
-        CHECK(text_score(s.query, 0.5, 3, 0, 20, 10) == 0);
-        CHECK(isfinite(text_score(s.query, 0.5, 3, 1, 0, 0)));
+        double factor = text_factor(s.query, 0.5, 3), norm = text_norm(s.query, 20, 10);
+        CHECK(fabs(text_score(factor, 2, norm) - 1.5 * samples[i].score) < 1e-12);
+        CHECK(text_score(factor, 0, norm) == 0);
+        CHECK(text_score(factor, 0, text_norm(s.query, 0, 10)) == 0);
+        CHECK(isfinite(text_score(factor, 1, text_norm(s.query, 0, 0))));
         search_end(&s);
     }
     CHECK(fabs(text_idf(1, 10) - log(1 + 9.5 / 1.5)) < 1e-12);

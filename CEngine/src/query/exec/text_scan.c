@@ -213,8 +213,7 @@ static tansu_status find_top(query_run *run, tansu_error *error) {
     return status;
 }
 
-/* put_score -- appends the key of a score, the highest first. */
-static bool put_score(tansu_buffer *key, double score) {
+bool text_score_key(tansu_buffer *key, double score) {
     uint8_t bytes[8];
     memcpy(bytes, &score, sizeof bytes);
     const doc_value value = {bytes, sizeof bytes, DOC_DOUBLE};
@@ -232,7 +231,7 @@ static tansu_status add_result(query_run *run, const hit *h, const uint8_t *doc,
     uint8_t payload[16];
     t->key.size = 0;
     if (!sort_key(o->order, before, by, t->collated, doc, size, &t->key) ||
-        (o->score_place != 0 && !put_score(&t->key, t->score)) ||
+        (o->score_place != 0 && !text_score_key(&t->key, t->score)) ||
         !sort_key(o->order + before, o->order_count - before, by, t->collated, doc, size, &t->key))
         return error_memory(error);
     store_u64(payload, h->ref);

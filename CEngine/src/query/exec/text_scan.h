@@ -62,4 +62,8 @@ tansu_status text_scan_next_ranked(query_run *run, hit *h, tansu_error *error);
 /* text_scan_explain -- appends "search": the index, the terms, and the bound of matches. */
 void text_scan_explain(const text_scan *t, writer *w);
 
+/* text_score_key -- appends the sort key of a score, the highest first. False when memory is
+ * exhausted. */
+bool text_score_key(tansu_buffer *key, double score);
+
 #endif

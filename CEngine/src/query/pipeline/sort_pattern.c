@@ -7,6 +7,7 @@
 #include "bson/path.h"
 #include "bson/value.h"
 #include "query/exec/sort.h"
+#include "query/exec/text_scan.h"
 
 #include <string.h>
 
@@ -149,14 +150,6 @@ static bool put_value(walk *w, const sort_path *path, const doc_value *value) {
     return collation_key(ev->collation, &ev->collated[0], w->key, value, path->descending);
 }
 
-/* put_score -- the key of the score. */
-static bool put_score(walk *w) {
-    uint8_t bytes[8];
-    memcpy(bytes, &w->s->p->ev.score, sizeof bytes);
-    const doc_value score = {bytes, sizeof bytes, DOC_DOUBLE};
-    return value_key(w->key, &score, true);
-}
-
 /* put_positions -- the key of a path with positions, by itself. */
 static bool put_positions(walk *w, const sort_path *path) {
     evaluation *ev = &w->s->p->ev;
@@ -168,7 +161,7 @@ static bool put_positions(walk *w, const sort_path *path) {
 static tansu_status put_key(walk *w, const place *places) {
     for (uint32_t i = 0; i < w->pattern->count; i++) {
         const sort_path *path = &w->pattern->paths[i];
-        bool put = path->score       ? put_score(w)
+        bool put = path->score       ? text_score_key(w->key, w->s->p->ev.score)
                    : path->positions ? put_positions(w, path)
                                      : put_value(w, path, &places[i].value);
         if (!put)

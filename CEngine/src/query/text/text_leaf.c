@@ -96,11 +96,10 @@ tansu_status text_leaf_open(text_search *s, text_leaf *leaf, const text_node *no
         status = open_list(s, leaf, list, &idf, error);
     else if (node->kind != TEXT_NOTHING)
         status = open_words(s, leaf, node->words, node->word_count, &idf, error);
-    leaf->factor = node->boost * idf * (s->query->k1 + 1);
+    leaf->factor = text_factor(s->query, idf, node->boost);
     /* A count without end has that score, which a list never comes near. */
-    leaf->most = leaf->factor;
-    if (leaf->list) /* if it has no document, that score is no number where b is 1 */
-        leaf->most = list->most == 0 ? 0 : text_leaf_score(leaf, list->most, text_norm(s, 0));
+    leaf->most =
+        leaf->list ? text_leaf_score(leaf, list->most, text_search_norm(s, 0)) : leaf->factor;
     return status;
 }
 
@@ -257,7 +256,7 @@ static double take_impacts(const text_search *s, text_leaf *leaf, const text_imp
     double bound = 0;
     leaf->impact_count = leaf->kind == TEXT_TERM ? count : 0;
     for (uint32_t i = 0; i < count; i++) {
-        double norm = text_norm(s, impacts[i].length);
+        double norm = text_search_norm(s, impacts[i].length);
         double score = text_leaf_score(leaf, impacts[i].weighted, norm);
         leaf->impacts[i].weighted = impacts[i].weighted;
         leaf->impacts[i].norm = norm;
@@ -276,7 +275,7 @@ tansu_status text_leaf_bound(text_search *s, text_leaf *leaf, uint64_t rid, tans
     if (leaf->list) {
         leaf->impact_count = 1; /* of no length */
         leaf->impacts[0].weighted = leaf->list->most;
-        leaf->impacts[0].norm = text_norm(s, 0);
+        leaf->impacts[0].norm = text_search_norm(s, 0);
         return TANSU_OK;
     }
     leaf->placed = false;

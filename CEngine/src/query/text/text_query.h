@@ -146,9 +146,18 @@ uint32_t text_near_count(const text_node *leaf, const uint32_t *const *positions
  * characters that are inserted, removed, replaced, or swapped with a neighbour, none of them twice. */
 bool text_near_edits(const text_node *leaf, const uint8_t *term, size_t size);
 
-/* text_score -- what a leaf that is in a document adds. */
-double text_score(const text_query *q, double idf, double boost, double count, double length,
-                  double mean);
+/* The formula of a score. text_factor -- what documents have in common: the score of a leaf that is
+ * there without end. text_norm -- what leaves have in common. text_score -- what a leaf adds to the
+ * score of a document that has it so often. */
+static inline double text_factor(const text_query *q, double idf, double boost) {
+    return boost * idf * (q->k1 + 1);
+}
+static inline double text_norm(const text_query *q, double length, double mean) {
+    return q->k1 * (1 - q->b + q->b * (mean > 0 ? length / mean : 1));
+}
+static inline double text_score(double factor, double count, double norm) {
+    return count > 0 ? factor * count / (count + norm) : 0;
+}
 /* text_idf -- of a term that so many of all documents have. */
 double text_idf(uint64_t having, uint64_t documents);
 

@@ -205,10 +205,3 @@ double text_idf(uint64_t having, uint64_t documents) {
     uint64_t lacking = documents > having ? documents - having : 0;
     return log1p(((double)lacking + 0.5) / ((double)having + 0.5));
 }
-
-double text_score(const text_query *q, double idf, double boost, double count, double length,
-                  double mean) {
-    double relative = mean > 0 ? length / mean : 1;
-    double saturation = count + q->k1 * (1 - q->b + q->b * relative);
-    return saturation > 0 ? boost * idf * count * (q->k1 + 1) / saturation : 0;
-}

@@ -309,7 +309,7 @@ tansu_status text_search_read(text_search *s, uint64_t rid, bool *matches, doubl
     if (!text_query_test(s->query, &s->document, &s->found))
         return error_memory(error);
     uint64_t length = text_document_length(&s->document, definition);
-    double norm = text_norm(s, length < UINT32_MAX ? (uint32_t)length : UINT32_MAX);
+    double norm = text_search_norm(s, length < UINT32_MAX ? (uint32_t)length : UINT32_MAX);
     *matches = s->found.matches;
     *score = 0;
     for (uint32_t i = 0; i < s->scored_count; i++) {
@@ -350,7 +350,7 @@ static void sift_leaf(text_search *s) {
 static tansu_status score_match(text_search *s, uint64_t rid, double *score, tansu_error *error) {
     uint32_t length = 0;
     tansu_status status = text_length(&s->lengths, &s->reader, rid, &length, error);
-    double norm = text_norm(s, length);
+    double norm = text_search_norm(s, length);
     *score = 0;
     while (status == TANSU_OK && s->scored_count != 0 && s->heap[0]->key <= rid) {
         text_leaf *leaf = s->heap[0];

@@ -50,7 +50,7 @@ typedef struct text_leaf {
     const text_list *list; /* PREFIX, FUZZY */
     size_t at;             /* in the list */
     uint64_t documents;    /* that it has at most */
-    double factor;         /* boost * idf * (k1 + 1) */
+    double factor;         /* text_factor() */
 
     bool placed;      /* `rid` is a candidate; otherwise none is before it */
     uint64_t rid;     /* TEXT_NO_RID: the end */
@@ -162,16 +162,12 @@ static inline uint64_t text_leaf_most(const text_search *s, const text_leaf *lea
                                    : text_leaf_most_of(s, leaf);
 }
 
-/* text_norm -- what the length of a document is in the score of each leaf. */
-static inline double text_norm(const text_search *s, uint32_t length) {
-    const text_query *q = s->query;
-    return q->k1 * (1 - q->b + q->b * (length / s->mean));
+/* text_search_norm -- text_norm() of a document; text_leaf_score -- text_score() of a leaf. */
+static inline double text_search_norm(const text_search *s, uint32_t length) {
+    return text_norm(s->query, length, s->mean);
 }
-
-/* text_leaf_score -- what a leaf adds to the score of a document that has it so often: text_score(),
- * with what documents and leaves have in common computed once. */
 static inline double text_leaf_score(const text_leaf *leaf, uint64_t count, double norm) {
-    return leaf->factor * (double)count / ((double)count + norm);
+    return text_score(leaf->factor, (double)count, norm);
 }
 
 /* text_leaf_upper -- the most that a leaf may add to a document in the chunk of text_leaf_bound() that

@@ -212,7 +212,7 @@ static tansu_status look_at(top *t, uint64_t rid, tansu_error *error) {
     tansu_status status = text_search_check(s, 1, error);
     if (status == TANSU_OK)
         status = text_length(&s->lengths, &s->reader, rid, &length, error);
-    double norm = text_norm(s, length);
+    double norm = text_search_norm(s, length);
     score = 0;
     for (uint32_t i = 0; i < s->scored_count && status == TANSU_OK; i++) {
         status = score_leaf(t, i, rid, norm, score, &enough, error);
