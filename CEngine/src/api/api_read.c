@@ -372,9 +372,6 @@ tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *collection,
 /* Documents between two checks of whether the call is cancelled. */
 #define BATCH_STEP 64
 
-/* The rid of an id that no document has. */
-#define NO_RID UINT64_MAX
-
 /* One id of a batch. */
 typedef struct wanted {
     const uint8_t *key; /* value_key() */

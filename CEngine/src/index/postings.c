@@ -10,26 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chunks that are read have so many bytes behind them. */
-#define SPARE 8
-
 /* damaged -- an entry that no index of words has. */
 static tansu_status damaged(const text_reader *reader, tansu_error *error) {
     return error_set(error, TANSU_E_CORRUPT, reader->definition->name,
                      "Index \"%s\" has an invalid entry; rebuild it", reader->definition->name);
-}
-
-/* take_entry -- the entry that a cursor is on, with the bytes behind it. */
-static bool take_entry(const tree_cursor *cursor, tansu_buffer *entry) {
-    if (!tree_cursor_key(cursor, entry) || !buffer_reserve(entry, SPARE))
-        return false;
-    memset(entry->data + entry->size, 0, SPARE);
-    return true;
-}
-
-/* begins_with -- whether an entry has a prefix, and something behind it. */
-static bool begins_with(const tansu_buffer *entry, const uint8_t *prefix, size_t size) {
-    return entry->size > size && memcmp(entry->data, prefix, size) == 0;
 }
 
 tansu_status text_reader_open(text_reader *reader, tree_store *store, const tree *entries,
@@ -37,7 +21,7 @@ tansu_status text_reader_open(text_reader *reader, tree_store *store, const tree
     const uint8_t key[] = {0, TEXT_TOTALS};
     tree_cursor cursor;
     tansu_buffer entry = TANSU_BUFFER_INIT;
-    bool valid;
+    bool valid, found;
     *reader = (text_reader){.store = store,
                             .entries = entries,
                             .definition = definition,
@@ -45,9 +29,9 @@ tansu_status text_reader_open(text_reader *reader, tree_store *store, const tree
     tree_cursor_init(&cursor, store, entries);
     tansu_status status = tree_cursor_seek(&cursor, key, sizeof key, &valid, error);
     if (status == TANSU_OK && valid) {
-        if (!take_entry(&cursor, &entry))
+        if (!text_entry_take(&cursor, key, sizeof key, &entry, &found))
             status = error_memory(error);
-        else if (begins_with(&entry, key, sizeof key) &&
+        else if (found &&
                  !text_totals_read(entry.data, entry.size, &reader->documents, &reader->length))
             status = damaged(reader, error);
     }
@@ -62,11 +46,12 @@ tansu_status text_reader_open(text_reader *reader, tree_store *store, const tree
 static tansu_status open_chunk(postings *p, bool valid, tansu_error *error) {
     const size_t head = p->prefix.size + TEXT_RID_SIZE;
     p->decoded = false;
-    p->rid = TEXT_NO_RID;
-    if (!valid || !tree_cursor_begins(&p->cursor, p->prefix.data, p->prefix.size))
-        return TANSU_OK;
-    if (!take_entry(&p->cursor, &p->entry))
+    p->rid = NO_RID;
+    bool found = false;
+    if (valid && !text_entry_take(&p->cursor, p->prefix.data, p->prefix.size, &p->entry, &found))
         return error_memory(error);
+    if (!found)
+        return TANSU_OK;
     if (p->entry.size <= head ||
         !text_chunk_open(&p->chunk, &p->reader->form, p->entry.data + head, p->entry.size - head,
                          text_rid_get(p->entry.data + p->prefix.size)))
@@ -92,7 +77,7 @@ tansu_status postings_begin(postings *p, const text_reader *reader, const uint8_
     bool valid;
     p->reader = reader;
     p->prefix.size = 0;
-    p->rid = TEXT_NO_RID;
+    p->rid = NO_RID;
     tree_cursor_init(&p->cursor, reader->store, reader->entries);
     if (!p->chunk.counts)
         p->chunk.counts = malloc(TEXT_CHUNK_MOST * reader->form.fields * sizeof(uint32_t));
@@ -103,7 +88,7 @@ tansu_status postings_begin(postings *p, const text_reader *reader, const uint8_
         tree_cursor_seek(&p->cursor, p->prefix.data, p->prefix.size, &valid, error);
     if (status == TANSU_OK)
         status = open_chunk(p, valid, error);
-    return status == TANSU_OK && p->rid != TEXT_NO_RID ? decode(p, error) : status;
+    return status == TANSU_OK && p->rid != NO_RID ? decode(p, error) : status;
 }
 
 void postings_end(postings *p) {
@@ -111,7 +96,7 @@ void postings_end(postings *p) {
     tansu_buffer_free(&p->prefix);
     tansu_buffer_free(&p->entry);
     free(p->chunk.counts);
-    *p = (postings){.rid = TEXT_NO_RID};
+    *p = (postings){.rid = NO_RID};
 }
 
 /* next_chunk -- opens the chunk behind the current one. */
@@ -128,16 +113,16 @@ static tansu_status next_chunk(postings *p, tansu_error *error) {
 static tansu_status find_chunk(postings *p, uint64_t rid, tansu_error *error) {
     tansu_status status = TANSU_OK;
     for (int i = 0; i < CHUNKS_NEAR && status == TANSU_OK; i++) {
-        if (p->rid == TEXT_NO_RID || p->chunk.last >= rid)
+        if (p->rid == NO_RID || p->chunk.last >= rid)
             return TANSU_OK;
         status = next_chunk(p, error);
     }
-    if (status != TANSU_OK || p->rid == TEXT_NO_RID || p->chunk.last >= rid)
+    if (status != TANSU_OK || p->rid == NO_RID || p->chunk.last >= rid)
         return status;
     bool valid;
     const size_t prefix = p->prefix.size;
     if (rid >> (8 * TEXT_RID_SIZE) != 0) {
-        p->rid = TEXT_NO_RID;
+        p->rid = NO_RID;
         return TANSU_OK;
     }
     if (!buffer_reserve(&p->prefix, TEXT_RID_SIZE))
@@ -149,23 +134,23 @@ static tansu_status find_chunk(postings *p, uint64_t rid, tansu_error *error) {
 
 tansu_status postings_next(postings *p, tansu_error *error) {
     tansu_status status = decode(p, error);
-    if (status != TANSU_OK || p->rid == TEXT_NO_RID)
+    if (status != TANSU_OK || p->rid == NO_RID)
         return status;
     if (++p->at < p->chunk.count) {
         p->rid = p->chunk.rids[p->at];
         return TANSU_OK;
     }
     status = next_chunk(p, error);
-    return status == TANSU_OK && p->rid != TEXT_NO_RID ? decode(p, error) : status;
+    return status == TANSU_OK && p->rid != NO_RID ? decode(p, error) : status;
 }
 
 tansu_status postings_move(postings *p, uint64_t rid, tansu_error *error) {
-    if (p->rid == TEXT_NO_RID || (p->decoded && p->rid >= rid))
+    if (p->rid == NO_RID || (p->decoded && p->rid >= rid))
         return TANSU_OK;
     tansu_status status = find_chunk(p, rid, error);
-    if (status == TANSU_OK && p->rid != TEXT_NO_RID)
+    if (status == TANSU_OK && p->rid != NO_RID)
         status = decode(p, error);
-    if (status != TANSU_OK || p->rid == TEXT_NO_RID)
+    if (status != TANSU_OK || p->rid == NO_RID)
         return status;
     uint32_t low = p->at, high = p->chunk.count - 1; /* the last one is not less */
     uint32_t step = 1;
@@ -189,9 +174,9 @@ tansu_status postings_shallow(postings *p, uint64_t rid, uint64_t *last,
     tansu_status status = find_chunk(p, rid, error);
     if (status != TANSU_OK)
         return status;
-    *last = p->rid == TEXT_NO_RID ? TEXT_NO_RID : p->chunk.last;
+    *last = p->rid == NO_RID ? NO_RID : p->chunk.last;
     *impacts = p->chunk.impacts;
-    *count = p->rid == TEXT_NO_RID ? 0 : p->chunk.impact_count;
+    *count = p->rid == NO_RID ? 0 : p->chunk.impact_count;
     return TANSU_OK;
 }
 
@@ -205,17 +190,19 @@ tansu_status text_term_documents(const text_reader *reader, const uint8_t *term,
                                  uint64_t *count, tansu_error *error) {
     tree_cursor cursor;
     tansu_buffer prefix = TANSU_BUFFER_INIT, entry = TANSU_BUFFER_INIT;
-    bool valid = false;
+    bool valid = false, found;
     *count = 0;
     tree_cursor_init(&cursor, reader->store, reader->entries);
     tansu_status status = buffer_append(&prefix, term, size) && buffer_append_byte(&prefix, 0)
                               ? tree_cursor_seek(&cursor, prefix.data, prefix.size, &valid, error)
                               : error_memory(error);
-    while (status == TANSU_OK && valid && tree_cursor_begins(&cursor, prefix.data, prefix.size)) {
-        if (!take_entry(&cursor, &entry)) {
+    while (status == TANSU_OK && valid) {
+        if (!text_entry_take(&cursor, prefix.data, prefix.size, &entry, &found)) {
             status = error_memory(error);
             break;
         }
+        if (!found)
+            break;
         if (entry.size <= prefix.size + TEXT_RID_SIZE) {
             status = damaged(reader, error);
             break;
@@ -235,24 +222,25 @@ tansu_status text_term_documents(const text_reader *reader, const uint8_t *term,
 static tansu_status find_block(text_lengths *lengths, const text_reader *reader, uint64_t block,
                                tansu_error *error) {
     uint8_t key[2 + TEXT_RID_SIZE] = {0, TEXT_LENGTHS};
-    bool valid = false, near = false;
+    bool valid = false, found = false;
     text_rid_put(key + 2, block);
     tansu_status status = TANSU_OK;
     if (lengths->block != 0 && lengths->there && block == lengths->block) { /* the next one */
         status = tree_cursor_next(&lengths->cursor, &valid, error);
-        if (status == TANSU_OK && valid && !take_entry(&lengths->cursor, &lengths->entry))
+        if (status == TANSU_OK && valid &&
+            !text_entry_take(&lengths->cursor, key, sizeof key, &lengths->entry, &found))
             return error_memory(error);
-        near = valid && begins_with(&lengths->entry, key, sizeof key);
     }
-    if (status == TANSU_OK && !near) {
+    if (status == TANSU_OK && !found) {
         tree_cursor_end(&lengths->cursor);
         tree_cursor_init(&lengths->cursor, reader->store, reader->entries);
         status = tree_cursor_seek(&lengths->cursor, key, sizeof key, &valid, error);
-        if (status == TANSU_OK && valid && !take_entry(&lengths->cursor, &lengths->entry))
+        if (status == TANSU_OK && valid &&
+            !text_entry_take(&lengths->cursor, key, sizeof key, &lengths->entry, &found))
             return error_memory(error);
     }
     lengths->block = block + 1;
-    lengths->there = status == TANSU_OK && valid && begins_with(&lengths->entry, key, sizeof key);
+    lengths->there = status == TANSU_OK && found && lengths->entry.size > sizeof key;
     return status;
 }
 
@@ -286,7 +274,9 @@ static tansu_status take_term(text_terms *terms, bool valid, tansu_error *error)
     terms->term = NULL;
     if (!valid)
         return TANSU_OK;
-    if (!take_entry(&terms->cursor, &terms->entry))
+    const uint8_t any = 0;
+    bool found;
+    if (!text_entry_take(&terms->cursor, &any, 0, &terms->entry, &found))
         return error_memory(error);
     const uint8_t *end = memchr(terms->entry.data, 0, terms->entry.size);
     if (!end || end == terms->entry.data)

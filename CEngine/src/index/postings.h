@@ -12,9 +12,6 @@
 #include "index/text_chunk.h"
 #include "index/tree/tree.h"
 
-/* No document has this record id. */
-#define TEXT_NO_RID UINT64_MAX
-
 /* An index of words, as of a snapshot. */
 typedef struct text_reader {
     tree_store *store;
@@ -41,7 +38,7 @@ typedef struct postings {
     text_chunk chunk;
     bool decoded;          /* the chunk's documents and counts are */
     uint32_t at;           /* in the chunk */
-    uint64_t rid;          /* the current document's; TEXT_NO_RID: the end */
+    uint64_t rid;          /* the current document's; NO_RID: the end */
     uint32_t positions_of; /* up to which document of the chunk positions were passed */
 } postings;
 
@@ -68,7 +65,7 @@ static inline tansu_status postings_seek(postings *p, uint64_t rid, tansu_error 
 /*
  * postings_shallow -- finds the chunk that has the first document whose record id is not less, but
  * decodes nothing: p->rid is then no document's, only a lower bound, and postings_seek() comes
- * before anything else is asked. *last: the last record id of the chunk, TEXT_NO_RID at the end of
+ * before anything else is asked. *last: the last record id of the chunk, NO_RID at the end of
  * the term; *impacts, *count: text_chunk.impacts of it, of which the most a document of the chunk
  * can score is the greatest.
  */

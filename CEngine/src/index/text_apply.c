@@ -14,9 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chunks that are read have so many bytes behind them. */
-#define SPARE 8
-
 /* A change of one term, or of lengths. */
 typedef struct change {
     uint64_t rid;
@@ -60,23 +57,6 @@ static tansu_status damaged(merge *m) {
 
 /* ---- Reading and writing entries of the tree ---- */
 
-/* pad -- sets the bytes behind an entry that may be read. */
-static bool pad(tansu_buffer *entry) {
-    if (!buffer_reserve(entry, SPARE))
-        return false;
-    memset(entry->data + entry->size, 0, SPARE);
-    return true;
-}
-
-/* take_old -- m->old becomes the entry that a cursor is on, if it begins with a prefix. Nothing else is
- * copied: the entry of another word may have megabytes. */
-static tansu_status take_old(merge *m, const tree_cursor *cursor, const tansu_buffer *prefix,
-                             bool *found) {
-    *found = tree_cursor_begins(cursor, prefix->data, prefix->size);
-    return !*found || (tree_cursor_key(cursor, &m->old) && pad(&m->old)) ? TANSU_OK
-                                                                         : error_memory(m->error);
-}
-
 /* find -- m->old becomes the first entry that is not less than a key, if it begins with the prefix; if
  * not and `last` is not NULL, the one before, if that does: *last then. */
 static tansu_status find(merge *m, const uint8_t *key, size_t size, const tansu_buffer *prefix,
@@ -87,12 +67,16 @@ static tansu_status find(merge *m, const uint8_t *key, size_t size, const tansu_
     tree_cursor_init(&cursor, m->writer->store, m->t);
     tansu_status status = tree_cursor_seek(&cursor, key, size, &valid, m->error);
     if (status == TANSU_OK && valid)
-        status = take_old(m, &cursor, prefix, found);
+        status = text_entry_take(&cursor, prefix->data, prefix->size, &m->old, found)
+                     ? TANSU_OK
+                     : error_memory(m->error);
     if (status == TANSU_OK && !*found && last) {
         status = valid ? tree_cursor_previous(&cursor, &valid, m->error)
                        : tree_cursor_seek_before(&cursor, key, size, &valid, m->error);
         if (status == TANSU_OK && valid)
-            status = take_old(m, &cursor, prefix, found);
+            status = text_entry_take(&cursor, prefix->data, prefix->size, &m->old, found)
+                         ? TANSU_OK
+                         : error_memory(m->error);
         *last = *found;
     }
     tree_cursor_end(&cursor);
@@ -113,17 +97,7 @@ static tansu_status replace(merge *m, bool had) {
 
 /* ---- Lengths and totals ---- */
 
-bool text_totals_read(const uint8_t *entry, size_t size, uint64_t *documents, uint64_t *length) {
-    const uint8_t *at = entry + 2, *end = entry + size;
-    return size > 2 && varint_take(&at, end, documents) && varint_take(&at, end, length) &&
-           at == end;
-}
-
-/* length_get, length_put -- one of the lengths of a block. */
-static uint32_t length_get(const uint8_t *lengths, uint32_t width, uint32_t i) {
-    const uint8_t *at = lengths + i * width;
-    return width == 1 ? *at : width == 2 ? (uint32_t)(at[0] | at[1] << 8) : load_u32(at);
-}
+/* length_put -- one of the lengths of a block. */
 static void length_put(uint8_t *lengths, uint32_t width, uint32_t i, uint32_t length) {
     for (uint32_t k = 0; k < width; k++, length >>= 8)
         lengths[i * width + k] = (uint8_t)length;
@@ -151,20 +125,6 @@ static bool write_lengths(merge *m, uint64_t block, const uint32_t *lengths) {
     for (uint32_t i = 0; i < last; i++)
         length_put(at + head, width, i, lengths[i]);
     m->made.size = head + last * width;
-    return true;
-}
-
-/* read_lengths -- the lengths of a block that m->old is the entry of. */
-static bool read_lengths(const merge *m, uint32_t *lengths) {
-    size_t head = 2 + TEXT_RID_SIZE + 1;
-    if (m->old.size < head)
-        return false;
-    uint32_t width = m->old.data[head - 1];
-    if ((width != 1 && width != 2 && width != 4) || (m->old.size - head) % width != 0 ||
-        (m->old.size - head) / width > TEXT_BLOCK)
-        return false;
-    for (uint32_t i = 0; i < (m->old.size - head) / width; i++)
-        lengths[i] = length_get(m->old.data + head, width, i);
     return true;
 }
 
@@ -207,7 +167,7 @@ static tansu_status merge_lengths(merge *m) {
         bool found;
         text_rid_put(key + 2, block);
         status = find(m, key, sizeof key, &prefix, &found, NULL);
-        if (status == TANSU_OK && found && !read_lengths(m, lengths))
+        if (status == TANSU_OK && found && !text_lengths_read(m->old.data, m->old.size, lengths))
             status = damaged(m);
         for (end = from;
              status == TANSU_OK && end < m->count && m->changes[end].rid / TEXT_BLOCK == block;

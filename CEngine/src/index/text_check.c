@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chunks that are read have so many bytes behind them. */
-#define SPARE 8
-
-static const char out_of_memory[] = "memory is exhausted";
+const char text_check_memory[] = "memory is exhausted";
 static const char invalid[] = "an entry is invalid";
 
 void text_check_begin(text_check *check, const index_definition *definition) {
@@ -48,21 +45,17 @@ bool text_check_document(text_check *check, const uint8_t *entry, size_t size,
 static const char *check_lengths(text_check *check, const uint8_t *entry, size_t size,
                                  text_check_visitor visit, void *context) {
     const size_t head = 2 + TEXT_RID_SIZE;
-    uint32_t width = size > head ? entry[head] : 0;
     uint8_t made[2 + TEXT_RID_SIZE + VARINT_MAX] = {0, TEXT_LENGTHS};
-    if ((width != 1 && width != 2 && width != 4) || (size - head - 1) % width != 0 ||
-        (size - head - 1) / width > TEXT_BLOCK)
+    uint32_t lengths[TEXT_BLOCK];
+    if (!text_lengths_read(entry, size, lengths))
         return invalid;
-    for (uint32_t i = 0; i < (size - head - 1) / width; i++) {
-        uint32_t length = 0;
-        for (uint32_t k = 0; k < width; k++)
-            length |= (uint32_t)entry[head + 1 + i * width + k] << (8 * k);
-        if (length == 0)
+    for (uint32_t i = 0; i < TEXT_BLOCK; i++) {
+        if (lengths[i] == 0)
             continue;
         text_rid_put(made + 2, text_rid_get(entry + 2) * TEXT_BLOCK + i);
-        visit(context, made, (size_t)(varint_put(made + head, length) - made));
+        visit(context, made, (size_t)(varint_put(made + head, lengths[i]) - made));
         check->documents++;
-        check->length += length;
+        check->length += lengths[i];
     }
     return NULL;
 }
@@ -76,9 +69,8 @@ static const char *check_chunk(text_check *check, const uint8_t *entry, size_t p
     if (!check->counts)
         check->counts = malloc(TEXT_CHUNK_MOST * check->form.fields * sizeof *check->counts);
     if (!check->counts || !buffer_set(&check->padded, entry, size) ||
-        !buffer_reserve(&check->padded, SPARE))
-        return out_of_memory;
-    memset(check->padded.data + size, 0, SPARE);
+        !text_entry_pad(&check->padded))
+        return text_check_memory;
     chunk.counts = check->counts;
     check->bytes.size = 0;
     if (size <= head ||
@@ -92,7 +84,7 @@ static const char *check_chunk(text_check *check, const uint8_t *entry, size_t p
         if (!buffer_set(&check->entry, entry, prefix) ||
             !buffer_append(&check->entry, rid, sizeof rid) ||
             !buffer_append(&check->entry, postings[i].bytes, postings[i].size))
-            return out_of_memory;
+            return text_check_memory;
         visit(context, check->entry.data, check->entry.size);
     }
     return NULL;

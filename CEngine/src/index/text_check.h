@@ -28,8 +28,9 @@ void text_check_end(text_check *check);
 bool text_check_document(text_check *check, const uint8_t *entry, size_t size,
                          text_check_visitor visit, void *context);
 
-/* text_check_entry -- shows what an entry of the tree has. Returns what is wrong with it, or
- * NULL. */
+/* text_check_entry -- shows what an entry of the tree has. Returns what is wrong with it, or NULL;
+ * text_check_memory: nothing is known, for memory is exhausted. */
+extern const char text_check_memory[];
 const char *text_check_entry(text_check *check, const uint8_t *entry, size_t size,
                              text_check_visitor visit, void *context);
 

@@ -13,7 +13,6 @@
 #define RICE_PLAIN 40u
 /* In the first byte: the documents do not follow one by one. */
 #define CHUNK_MANY 0x80u
-#define NO_RID UINT64_MAX
 
 text_form text_form_of(const index_definition *definition) {
     return (text_form){.fields = text_fields(definition),

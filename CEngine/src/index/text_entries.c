@@ -4,6 +4,7 @@
 #include "index/text_entries.h"
 
 #include "index/index_batch.h"
+#include "index/text_chunk.h"
 #include "index/text_document.h"
 #include "util/array.h"
 #include "util/bytes.h"
@@ -177,4 +178,40 @@ tansu_status text_entries_make(index_entries *entries, const index_definition *d
             return error_memory(error);
     }
     return TANSU_OK;
+}
+
+/* ---- Entries of the tree ---- */
+
+bool text_entry_pad(tansu_buffer *entry) {
+    if (!buffer_reserve(entry, TEXT_SPARE))
+        return false;
+    memset(entry->data + entry->size, 0, TEXT_SPARE);
+    return true;
+}
+
+bool text_entry_take(const tree_cursor *cursor, const uint8_t *prefix, size_t size,
+                     tansu_buffer *entry, bool *found) {
+    *found = tree_cursor_begins(cursor, prefix, size);
+    return !*found || (tree_cursor_key(cursor, entry) && text_entry_pad(entry));
+}
+
+bool text_lengths_read(const uint8_t *entry, size_t size, uint32_t *lengths) {
+    const size_t head = 2 + TEXT_RID_SIZE + 1;
+    if (size < head)
+        return false;
+    const uint8_t *at = entry + head;
+    uint32_t width = entry[head - 1];
+    if ((width != 1 && width != 2 && width != 4) || (size - head) % width != 0 ||
+        (size - head) / width > TEXT_BLOCK)
+        return false;
+    memset(lengths, 0, TEXT_BLOCK * sizeof *lengths);
+    for (uint32_t i = 0; i < (size - head) / width; i++, at += width)
+        lengths[i] = width == 1 ? *at : width == 2 ? (uint32_t)(at[0] | at[1] << 8) : load_u32(at);
+    return true;
+}
+
+bool text_totals_read(const uint8_t *entry, size_t size, uint64_t *documents, uint64_t *length) {
+    const uint8_t *at = entry + 2, *end = entry + size;
+    return size > 2 && varint_take(&at, end, documents) && varint_take(&at, end, length) &&
+           at == end;
 }

@@ -47,6 +47,22 @@ typedef bool (*text_changes)(void *context, const uint8_t **entry, uint32_t *siz
 tansu_status text_apply(const index_definition *definition, text_changes next, void *context,
                         tree_writer *writer, tree *t, tansu_error *error);
 
+/* Behind an entry that is read are so many bytes, which may be read with its last ones. */
+#define TEXT_SPARE 8
+
+/* text_entry_pad -- adds them to an entry, whose size stays. False when memory is exhausted. */
+bool text_entry_pad(tansu_buffer *entry);
+
+/* text_entry_take -- copies the entry that a cursor is on, with the bytes behind it, if it begins with
+ * a prefix: *found. Nothing else is copied: entries of other words may have megabytes. False when
+ * memory is exhausted. */
+bool text_entry_take(const tree_cursor *cursor, const uint8_t *prefix, size_t size,
+                     tansu_buffer *entry, bool *found);
+
+/* text_lengths_read -- the lengths of the TEXT_BLOCK documents of an entry, 0 for what is none. False:
+ * it is damaged. */
+bool text_lengths_read(const uint8_t *entry, size_t size, uint32_t *lengths);
+
 /* text_totals_read -- how many documents there are, and their lengths together; 0 in an empty
  * index. False: the entry is damaged. */
 bool text_totals_read(const uint8_t *entry, size_t size, uint64_t *documents, uint64_t *length);

@@ -111,6 +111,11 @@ static void note_entry(collection_check *k, const checked_index *index, uint64_t
                      index_name(index), (unsigned long long)rid, what);
 }
 
+/* has_words -- whether it is an index of words. */
+static bool has_words(const checked_index *index) {
+    return index->definition != NULL && index->definition->text != NULL;
+}
+
 /* note_words -- a problem of an index of words. */
 static void note_words(collection_check *k, const checked_index *index, const char *what) {
     problem_location where = {.file = BLOCK_STORE_FILE,
@@ -242,7 +247,7 @@ static tansu_status count_document(collection_check *k, uint64_t rid, log_locati
         for (uint32_t e = 0; e < entry_count(index); e++) {
             size_t entry_size;
             const uint8_t *entry = entry_bytes(k, index, e, &entry_size);
-            if (index->definition == NULL || index->definition->text == NULL)
+            if (!has_words(index))
                 tally_add(&index->expected, entry, entry_size);
             else if (!text_check_document(&index->words, entry, entry_size, add_expected, index))
                 return error_memory(error);
@@ -259,8 +264,10 @@ static tansu_status count_entry(void *context, const uint8_t *key, size_t size,
     collection_check *k = context;
     checked_index *index = k->at;
     k->c->entries++;
-    if (index->definition != NULL && index->definition->text != NULL) {
+    if (has_words(index)) {
         const char *fault = text_check_entry(&index->words, key, size, add_found, index);
+        if (fault == text_check_memory)
+            return error_memory(error);
         if (fault != NULL)
             note_words(k, index, fault);
         return worked(k, ENTRY_WORK, error);
@@ -362,7 +369,7 @@ static tansu_status match_entry(void *context, const uint8_t *key, size_t size,
 /* compare_entries -- compares an index with the documents, entry by entry. */
 static tansu_status compare_entries(collection_check *k, checked_index *index, tansu_error *error) {
     uint64_t before = k->c->problems.count;
-    if (index->definition != NULL && index->definition->text != NULL) {
+    if (has_words(index)) {
         note_words(k, index, "its words are not those of the documents");
         return TANSU_OK;
     }
@@ -399,8 +406,8 @@ static tansu_status check_indexes(collection_check *k, tansu_error *error) {
     for (uint32_t i = 0; status == TANSU_OK && i < k->index_count; i++) {
         checked_index *index = &k->indexes[i];
         status = count_entries(k, index, error);
-        if (status == TANSU_OK && index->sound && index->definition != NULL &&
-            index->definition->text != NULL && !text_check_totals(&index->words))
+        if (status == TANSU_OK && index->sound && has_words(index) &&
+            !text_check_totals(&index->words))
             note_words(k, index, "its totals are not those of its documents");
         if (status == TANSU_OK && index->sound && !k->incomplete &&
             !tally_equal(&index->expected, &index->found))

@@ -15,6 +15,8 @@
 #define TYPE_TAG_BITS 5
 #define TYPE_TAG_MASK ((1u << TYPE_TAG_BITS) - 1)
 #define MAX_RID (((uint64_t)1 << 35) - 1)
+/* No document has this one. */
+#define NO_RID UINT64_MAX
 
 /* suffix_rid -- of an entry's last five bytes. */
 static inline uint64_t suffix_rid(const uint8_t *suffix) {

@@ -358,14 +358,14 @@ static bool form_in(const text_document *d, text_analyzer *plain, text_tokens *f
 static tansu_status find_form(const suggesting *s, const text_reader *reader, text_document *d,
                               const uint8_t *term, size_t size, const tansu_buffer *beginning,
                               tansu_buffer *form, tansu_error *error) {
-    postings p = {.rid = TEXT_NO_RID};
+    postings p = {.rid = NO_RID};
     text_tokens folded = {.items = NULL};
     text_analyzer *plain;
     form->size = 0;
     tansu_status status = text_document_analyzer(d, "none", &plain, error);
     if (status == TANSU_OK)
         status = postings_begin(&p, reader, term, size, error);
-    for (int i = 0; status == TANSU_OK && i < FORMS_READ && p.rid != TEXT_NO_RID; i++) {
+    for (int i = 0; status == TANSU_OK && i < FORMS_READ && p.rid != NO_RID; i++) {
         doc_ref ref;
         const uint8_t *doc, *found;
         uint32_t doc_size;

@@ -91,7 +91,7 @@ tansu_status text_leaf_open(text_search *s, text_leaf *leaf, const text_node *no
                             tansu_error *error) {
     tansu_status status = TANSU_OK;
     double idf = 0;
-    *leaf = (text_leaf){.node = node, .kind = node->kind, .counted = TEXT_NO_RID};
+    *leaf = (text_leaf){.node = node, .kind = node->kind, .counted = NO_RID};
     if (node->kind == TEXT_PREFIX || node->kind == TEXT_FUZZY)
         status = open_list(s, leaf, list, &idf, error);
     else if (node->kind != TEXT_NOTHING)
@@ -121,8 +121,8 @@ static tansu_status seek_words(text_search *s, text_leaf *leaf, uint64_t rid, ta
             status = text_search_check(s, 1, error);
         if (status != TANSU_OK)
             return status;
-        if (p->rid == TEXT_NO_RID) {
-            rid = TEXT_NO_RID;
+        if (p->rid == NO_RID) {
+            rid = NO_RID;
             break;
         }
         i = p->rid == rid ? i + 1 : i == 0 ? 1 : 0;
@@ -143,7 +143,7 @@ static void seek_list(text_leaf *leaf, uint64_t rid) {
     }
     left = step < left ? step : left;
     leaf->at = low + BISECT(items + low, left, text_list_item, rid, rid);
-    leaf->rid = leaf->at < leaf->list->count ? items[leaf->at].rid : TEXT_NO_RID;
+    leaf->rid = leaf->at < leaf->list->count ? items[leaf->at].rid : NO_RID;
 }
 
 tansu_status text_leaf_move(text_search *s, text_leaf *leaf, uint64_t rid, tansu_error *error) {
@@ -154,7 +154,7 @@ tansu_status text_leaf_move(text_search *s, text_leaf *leaf, uint64_t rid, tansu
     } else if (leaf->list) {
         seek_list(leaf, rid);
     } else if (leaf->kind == TEXT_NOTHING) {
-        leaf->rid = TEXT_NO_RID;
+        leaf->rid = NO_RID;
     } else {
         status = seek_words(s, leaf, rid, error);
     }
@@ -243,7 +243,7 @@ tansu_status text_leaf_count(text_search *s, text_leaf *leaf, uint64_t rid, tans
     leaf->count = leaf->rid == rid ? text_leaf_most(s, leaf) : 0;
     if (leaf->count != 0 && text_leaf_positions(leaf) && !s->reads)
         status = count_words(s, leaf, error);
-    leaf->counted = status == TANSU_OK ? rid : TEXT_NO_RID;
+    leaf->counted = status == TANSU_OK ? rid : NO_RID;
     return status;
 }
 
@@ -270,7 +270,7 @@ tansu_status text_leaf_bound(text_search *s, text_leaf *leaf, uint64_t rid, tans
         return TANSU_OK;
     leaf->bounded = true;
     leaf->from = rid;
-    leaf->last = TEXT_NO_RID;
+    leaf->last = NO_RID;
     leaf->bound = leaf->most;
     if (leaf->list) {
         leaf->impact_count = 1; /* of no length */
@@ -279,7 +279,7 @@ tansu_status text_leaf_bound(text_search *s, text_leaf *leaf, uint64_t rid, tans
         return TANSU_OK;
     }
     leaf->placed = false;
-    leaf->from = leaf->kind == TEXT_NOTHING ? TEXT_NO_RID : rid;
+    leaf->from = leaf->kind == TEXT_NOTHING ? NO_RID : rid;
     for (uint32_t i = 0; i < leaf->word_count; i++) {
         const text_impact *impacts;
         uint32_t count;

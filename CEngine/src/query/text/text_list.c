@@ -119,7 +119,7 @@ static tansu_status add_term(gathering *g, const text_reader *reader, const uint
                              size_t size, postings *p, tansu_error *error) {
     postings_end(p);
     tansu_status status = postings_begin(p, reader, term, size, error);
-    while (status == TANSU_OK && p->rid != TEXT_NO_RID) {
+    while (status == TANSU_OK && p->rid != NO_RID) {
         if (g->count == g->capacity)
             status = make_room(g, error);
         if (status != TANSU_OK)
@@ -150,7 +150,7 @@ tansu_status text_list_make(const text_reader *reader, const text_node *node, si
                             const deadline *deadline, text_list *list, tansu_buffer *only,
                             tansu_error *error) {
     text_matching m;
-    postings p = {.rid = TEXT_NO_RID};
+    postings p = {.rid = NO_RID};
     gathering g = {.node = node, .deadline = deadline, .limit = limit};
     *list = (text_list){.items = NULL};
     only->size = 0;

@@ -189,8 +189,8 @@ static void sift(text_tree **heap, uint32_t count, uint32_t at) {
 /* seek_all -- to the first document that all children may match. */
 static tansu_status seek_all(text_search *s, text_tree *tree, uint64_t rid, tansu_error *error) {
     if (tree->child_count == 0)
-        rid = TEXT_NO_RID;
-    for (uint32_t i = 0; i < tree->child_count && rid != TEXT_NO_RID;) {
+        rid = NO_RID;
+    for (uint32_t i = 0; i < tree->child_count && rid != NO_RID;) {
         text_tree *child = tree->children[i];
         tansu_status status = text_tree_seek(s, child, rid, error);
         if (status == TANSU_OK)
@@ -220,7 +220,7 @@ static tansu_status seek_any(text_search *s, text_tree *tree, uint64_t rid, tans
         if (status == TANSU_OK)
             sift(heap, count, 0);
     }
-    tree->rid = count != 0 ? heap[0]->rid : TEXT_NO_RID;
+    tree->rid = count != 0 ? heap[0]->rid : NO_RID;
     return status;
 }
 
@@ -379,7 +379,7 @@ tansu_status text_search_next(text_search *s, bool scored, text_hit *hit, tansu_
         if (status != TANSU_OK)
             return status;
         *hit = (text_hit){.rid = s->root->rid};
-        if (hit->rid == TEXT_NO_RID)
+        if (hit->rid == NO_RID)
             return TANSU_DONE;
         s->next = hit->rid + 1;
         status = text_tree_matches(s, s->root, hit->rid, &matches, error);

@@ -53,8 +53,8 @@ typedef struct text_leaf {
     double factor;         /* text_factor() */
 
     bool placed;      /* `rid` is a candidate; otherwise none is before it */
-    uint64_t rid;     /* TEXT_NO_RID: the end */
-    uint64_t counted; /* the document that `count` is of; TEXT_NO_RID: none */
+    uint64_t rid;     /* NO_RID: the end */
+    uint64_t counted; /* the document that `count` is of; NO_RID: none */
     uint64_t count;   /* weighted; more than there is where text_search.reads */
 
     uint64_t key; /* text_search_score(): no document from the last one on is before it */
@@ -86,7 +86,7 @@ typedef struct text_tree {
     uint32_t child_count, without_count;
     uint64_t documents; /* that it has at most */
     bool placed;
-    uint64_t rid; /* the candidate; TEXT_NO_RID: the end */
+    uint64_t rid; /* the candidate; NO_RID: the end */
 } text_tree;
 
 struct text_search {

@@ -122,7 +122,7 @@ static bool later(const top *t, const text_leaf *a, const text_leaf *b) {
 static tansu_status open_window(top *t, uint64_t first, tansu_error *error) {
     text_search *s = t->s;
     double loose = 0;
-    t->last = TEXT_NO_RID;
+    t->last = NO_RID;
     for (uint32_t i = 0; i < s->scored_count; i++) {
         text_leaf *leaf = t->by_most[i];
         leaf->here = true;
@@ -166,7 +166,7 @@ static tansu_status score_leaf(top *t, uint32_t number, uint64_t rid, double nor
     text_leaf *leaf = t->order[number];
     leaf->score = 0;
     leaf->count = 0;
-    leaf->counted = TEXT_NO_RID;
+    leaf->counted = NO_RID;
     if (!leaf->here)
         return TANSU_OK;
     double others = known + t->rest[number + 1];
@@ -245,9 +245,9 @@ static tansu_status search_window(top *t, uint64_t first, tansu_error *error) {
     tansu_status status = TANSU_OK;
     t->essential = t->s->scored_count;
     for (uint32_t i = 0; i < t->essential; i++)
-        at[i] = t->order[i]->here ? 0 : TEXT_NO_RID;
+        at[i] = t->order[i]->here ? 0 : NO_RID;
     while (status == TANSU_OK) {
-        uint64_t next = TEXT_NO_RID;
+        uint64_t next = NO_RID;
         while (t->essential > 0 && !may_enter(t, t->rest[t->essential - 1]))
             t->essential--;
         for (uint32_t i = 0; i < t->essential; i++) {
@@ -256,11 +256,11 @@ static tansu_status search_window(top *t, uint64_t first, tansu_error *error) {
                 status = text_leaf_seek(t->s, leaf, first, error);
                 if (status != TANSU_OK)
                     return status;
-                at[i] = leaf->rid + (leaf->rid != TEXT_NO_RID);
+                at[i] = leaf->rid + (leaf->rid != NO_RID);
             }
             next = at[i] < next ? at[i] : next;
         }
-        if (next == TEXT_NO_RID || --next > t->last)
+        if (next == NO_RID || --next > t->last)
             break;
         double most = t->rest[t->essential];
         for (uint32_t i = 0; i < t->essential; i++)
@@ -274,11 +274,11 @@ static tansu_status search_window(top *t, uint64_t first, tansu_error *error) {
 /* search_any -- window by window. */
 static tansu_status search_any(top *t, tansu_error *error) {
     tansu_status status = TANSU_OK;
-    for (uint64_t first = 0; first != TEXT_NO_RID && status == TANSU_OK;) {
+    for (uint64_t first = 0; first != NO_RID && status == TANSU_OK;) {
         status = open_window(t, first, error);
         if (status == TANSU_OK)
             status = search_window(t, first, error);
-        first = t->last == TEXT_NO_RID ? t->last : t->last + 1;
+        first = t->last == NO_RID ? t->last : t->last + 1;
     }
     return status;
 }
@@ -294,7 +294,7 @@ static tansu_status search_tree(top *t, tansu_error *error) {
                 break;
         }
         if (!may_enter(t, t->rest[0])) {
-            if (t->last >= TEXT_NO_RID - 1)
+            if (t->last >= NO_RID - 1)
                 break;
             first = t->last + 1;
             continue;
@@ -302,7 +302,7 @@ static tansu_status search_tree(top *t, tansu_error *error) {
         status = text_tree_seek(s, s->root, first, error);
         if (status == TANSU_OK)
             status = text_search_check(s, 1, error);
-        if (status != TANSU_OK || s->root->rid == TEXT_NO_RID)
+        if (status != TANSU_OK || s->root->rid == NO_RID)
             break;
         first = s->root->rid;
         if (first > t->last)
