@@ -18,10 +18,7 @@
 static tansu_db *db;
 
 static void definitions_are_checked(void) {
-    static const struct {
-        tansu_status status;
-        const char *keys, *options, *context;
-    } cases[] = {
+    static const definition_case cases[] = {
         {TANSU_OK, "{'a':'text'}", NULL, NULL},
         {TANSU_OK, "{'a':'text','b.c':'text'}", "{'weights':{'b.c':5}}", NULL},
         {TANSU_OK, "{'**':'text'}", "{'partialFilter':{'a':1}}", NULL},
@@ -47,16 +44,7 @@ static void definitions_are_checked(void) {
         {TANSU_E_INVALID_INDEX, "{'a':'text'}", "{'positions':'yes'}", "positions"},
         {TANSU_E_INVALID_INDEX, "{'a':1}", "{'weights':{'a':1}}", "weights"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        db = memory_db_open();
-        call_error = (tansu_error){.code = TANSU_OK};
-        tansu_status status = call_index(db, NULL, "c", "w", cases[i].keys, cases[i].options);
-        if (!CHECK_STATUS(cases[i].status, status) ||
-            (cases[i].context && !CHECK_TEXT(cases[i].context, call_error.context)))
-            check_note("%s %s: %s", cases[i].keys, cases[i].options ? cases[i].options : "",
-                       call_error.message);
-        memory_db_close(db);
-    }
+    check_definitions(cases, sizeof cases / sizeof *cases);
 }
 
 static void definitions_are_listed_and_compared(void) {

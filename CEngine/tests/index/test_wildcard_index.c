@@ -37,10 +37,7 @@ static void not_served(const char *expected, const char *query) {
 }
 
 static void definitions_are_checked(void) {
-    static const struct {
-        tansu_status status;
-        const char *keys, *options, *context;
-    } cases[] = {
+    static const definition_case cases[] = {
         {TANSU_OK, "{'**':1}", NULL, NULL},
         {TANSU_OK, "{'a.b.**':1}", NULL, NULL},
         {TANSU_OK, "{'**':1}", "{'only':['a','b.c']}", NULL},
@@ -70,16 +67,7 @@ static void definitions_are_checked(void) {
         {TANSU_OK, "{'\\\\*\\\\*':1}", NULL, NULL},
         {TANSU_OK, "{'a\\\\.\\\\*\\\\*':1}", NULL, NULL},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        db = memory_db_open();
-        call_error = (tansu_error){.code = TANSU_OK};
-        tansu_status status = call_index(db, NULL, "c", "w", cases[i].keys, cases[i].options);
-        if (!CHECK_STATUS(cases[i].status, status) ||
-            (cases[i].context && !CHECK_TEXT(cases[i].context, call_error.context)))
-            check_note("%s %s: %s", cases[i].keys, cases[i].options ? cases[i].options : "",
-                       call_error.message);
-        memory_db_close(db);
-    }
+    check_definitions(cases, sizeof cases / sizeof *cases);
     /* Too many paths. */
     tansu_buffer text = TANSU_BUFFER_INIT;
     REQUIRE(buffer_append(&text, "{'except':[", 11));

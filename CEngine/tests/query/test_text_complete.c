@@ -24,23 +24,23 @@ static const char *text_of(const tansu_buffer *bson) {
     return last;
 }
 
-/* completions, suggestions -- the answer as JSON, or the name of the status. */
-static const char *completions(tansu_txn *txn, const char *text, const char *options) {
+/* answer -- of one of the two calls as JSON, or the name of the status. */
+static const char *answer(__typeof__(&tansu_complete) call, tansu_txn *txn, const char *text,
+                          const char *options) {
     static tansu_buffer result;
     bson_t *given = bson_from_text(options);
     tansu_status status =
-        tansu_complete(db, txn, "c", text, SIZE_MAX, document_of(given), &result, &call_error);
-    bson_destroy(given);
-    const char *answer = status == TANSU_OK ? text_of(&result) : tansu_status_name(status);
-    return answer;
-}
-static const char *suggestions(tansu_txn *txn, const char *text, const char *options) {
-    static tansu_buffer result;
-    bson_t *given = bson_from_text(options);
-    tansu_status status =
-        tansu_suggest(db, txn, "c", text, SIZE_MAX, document_of(given), &result, &call_error);
+        call(db, txn, "c", text, SIZE_MAX, document_of(given), &result, &call_error);
     bson_destroy(given);
     return status == TANSU_OK ? text_of(&result) : tansu_status_name(status);
+}
+
+static const char *completions(tansu_txn *txn, const char *text, const char *options) {
+    return answer(tansu_complete, txn, text, options);
+}
+
+static const char *suggestions(tansu_txn *txn, const char *text, const char *options) {
+    return answer(tansu_suggest, txn, text, options);
 }
 
 static void words_are_completed(void) {

@@ -203,6 +203,18 @@ static tansu_status add_words(text_binder *b, node_list *out, const text_item *i
     return status;
 }
 
+/* add_word -- a leaf of one token of `text`, which may stand for other words. */
+static tansu_status add_word(text_binder *b, node_list *out, enum text_kind kind,
+                             const text_item *item, const text_scope *scope, const char *text,
+                             const text_token *token) {
+    text_node *leaf;
+    tansu_status status =
+        new_leaf(b, kind, item, scope, text + token->start, token->end - token->start, 1, &leaf);
+    if (status == TANSU_OK)
+        status = put_word(b, leaf, token, text);
+    return status == TANSU_OK ? add_node(b, out, leaf) : status;
+}
+
 /* add_prefix -- the last word of a text as a prefix, and those before it. It is compared without
  * stems; what characters of a script without spaces begin is found by these characters. */
 static tansu_status add_prefix(text_binder *b, node_list *out, const text_item *item,
@@ -234,13 +246,7 @@ static tansu_status add_fuzzy(text_binder *b, node_list *out, const text_item *i
         if (text_is_unit((const uint8_t *)text.bytes, token)) {
             status = add_phrase(b, out, item, scope, text.bytes, i, end);
         } else {
-            text_node *leaf;
-            status = new_leaf(b, TEXT_FUZZY, item, scope, text.bytes + token->start,
-                              token->end - token->start, 1, &leaf);
-            if (status == TANSU_OK)
-                status = put_word(b, leaf, token, text.bytes);
-            if (status == TANSU_OK)
-                status = add_node(b, out, leaf);
+            status = add_word(b, out, TEXT_FUZZY, item, scope, text.bytes, token);
         }
         i = end;
     }

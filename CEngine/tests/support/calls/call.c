@@ -126,6 +126,19 @@ tansu_status call_index(tansu_db *db, tansu_txn *txn, const char *collection, co
     return status;
 }
 
+void check_definitions(const definition_case *cases, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const definition_case *c = &cases[i];
+        tansu_db *db = memory_db_open();
+        call_error = (tansu_error){.code = TANSU_OK};
+        tansu_status status = call_index(db, NULL, "c", "w", c->keys, c->options);
+        if (!CHECK_STATUS(c->status, status) ||
+            (c->context && !CHECK_TEXT(c->context, call_error.context)))
+            check_note("%s %s: %s", c->keys, c->options ? c->options : "", call_error.message);
+        memory_db_close(db);
+    }
+}
+
 tansu_status call_ensure(tansu_db *db, tansu_txn *txn, const char *collection,
                          const char *options) {
     bson_t *o = bson_from_text(options);

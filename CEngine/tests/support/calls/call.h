@@ -42,6 +42,14 @@ tansu_status call_remove_id(tansu_db *db, tansu_txn *txn, const char *collection
                             int *removed);
 tansu_status call_index(tansu_db *db, tansu_txn *txn, const char *collection, const char *name,
                         const char *keys, const char *options);
+/* check_definitions -- that each definition of an index gets its status, and if it is an error, with that
+ * context (NULL: any), in an empty memory store. */
+typedef struct definition_case {
+    tansu_status status;
+    const char *keys, *options, *context;
+} definition_case;
+void check_definitions(const definition_case *cases, size_t count);
+
 tansu_status call_ensure(tansu_db *db, tansu_txn *txn, const char *collection, const char *options);
 
 /* call_get -- the document as relaxed JSON, or the status' name. Valid until the next call but
