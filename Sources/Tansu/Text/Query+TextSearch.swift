@@ -94,9 +94,6 @@ extension Database.Query {
     /// The name of the score in the documents of a ranked query.
     static var scoreField: String { "tansu:textScore" }
 
-    /// What no document has.
-    private static var noField: String { "tansu:none" }
-
     private static var score: BSONValue { ["$meta": "textScore"] }
 
     /// Whether the order or the fields need the scores of a search.
@@ -126,12 +123,7 @@ extension Database.Query {
             do { try checkOrder() } catch { query.fault = error as? TansuError }
         }
         var fields = hints["$fields"]?.documentValue ?? [:]
-        // Computed fields alone would be all that a document has; beside an exclusion the others are there.
-        let keepsOthers = fields.allSatisfy {
-            $0.key == "_id" && ($0.value.boolValue == false || $0.value.intValue == 0)
-        }
         fields[Self.scoreField] = Self.score
-        if keepsOthers { fields[Self.noField] = 0 }
         query.hints["$fields"] = .document(fields)
         return query
     }
