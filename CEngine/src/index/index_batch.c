@@ -46,7 +46,7 @@ static bool walk_next(void *context, const uint8_t **entry, uint32_t *size, bool
 
 tansu_status index_batch_apply(index_batch *batch, const index_definition *definition,
                                tree_writer *writer, tree *t, tansu_error *error) {
-    if (!batch_sort(batch->bytes.data, batch->items, batch->count))
+    if (!batch_sort(batch->bytes.data, batch->items, batch->count, NULL))
         return error_memory(error);
     batch_walk walk = {.batch = batch};
     bool text = definition && definition->text;
@@ -149,9 +149,7 @@ static size_t common_size(const uint8_t *bytes, const batch_item *items, size_t 
     return common;
 }
 
-/* set_heads -- the eight bytes of each entry after the first `common`, missing ones zero. Returns
- * the bits that are not the same in all. */
-static uint64_t set_heads(const uint8_t *bytes, batch_item *items, size_t count, size_t common) {
+uint64_t batch_heads(const uint8_t *bytes, batch_item *items, size_t count, size_t common) {
     uint64_t differs = 0;
     for (size_t i = 0; i < count; i++) {
         const uint8_t *entry = bytes + items[i].offset + common;
@@ -207,9 +205,11 @@ static uint64_t distribute_all(batch_item *items, size_t count, uint64_t differs
 /* sort_range -- sorts entries of which the first `known` bytes are the same. Each call for a part
  * of them knows at least one byte more, so they nest no deeper than an entry is long. */
 static void sort_range(const uint8_t *bytes, batch_item *items, size_t count, size_t known,
-                       batch_item *spare) {
+                       batch_item *spare, const sort_check *check) {
+    if (check && !check->goes_on(check->context, count))
+        return;
     known = common_size(bytes, items, count, known);
-    uint64_t differs = set_heads(bytes, items, count, known);
+    uint64_t differs = batch_heads(bytes, items, count, known);
     if (count < DISTRIBUTE_FROM || differs == 0) {
         sort_merging(bytes, items, count, spare);
         return;
@@ -220,17 +220,17 @@ static void sort_range(const uint8_t *bytes, batch_item *items, size_t count, si
         for (to = from + 1; to < count && ((items[to].head ^ items[from].head) & mask) == 0; to++)
             sorted = sorted && !item_before(bytes, &items[to], &items[to - 1]);
         if (!sorted)
-            sort_range(bytes, items + from, to - from, known, spare);
+            sort_range(bytes, items + from, to - from, known, spare, check);
     }
 }
 
-bool batch_sort(const uint8_t *bytes, batch_item *items, size_t count) {
+bool batch_sort(const uint8_t *bytes, batch_item *items, size_t count, const sort_check *check) {
     if (count < 2)
         return true;
     batch_item *spare = malloc(count * sizeof *spare);
     if (spare == NULL)
         return false;
-    sort_range(bytes, items, count, 0, spare);
+    sort_range(bytes, items, count, 0, spare, check);
     free(spare);
     return true;
 }

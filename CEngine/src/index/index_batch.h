@@ -40,20 +40,26 @@ void index_batch_free(index_batch *batch);
 
 /* ---- Sorting the entries of a batch ---- */
 
-/*
- * Private to index_batch.c.
- */
-
 /* One entry of a batch, whose bytes are elsewhere. */
 typedef struct batch_item {
-    uint64_t head;   /* for batch_sort(): eight bytes of the entry, big-endian */
+    uint64_t head;   /* eight bytes of the entry, big-endian; batch_sort() changes it */
     uint32_t offset; /* of the entry, in the bytes */
     uint32_t size : 31;
     uint32_t removes : 1;
 } batch_item;
 
-/* batch_sort -- sorts entries in memcmp order, the shorter first. False when memory is exhausted:
- * then they are as they were. */
-bool batch_sort(const uint8_t *bytes, batch_item *items, size_t count);
+/* batch_heads -- sets each head to the eight bytes after the first `common`, missing ones zero; no
+ * entry is shorter than `common`. Returns the bits that are not the same in all. */
+uint64_t batch_heads(const uint8_t *bytes, batch_item *items, size_t count, size_t common);
+
+/* Asked while many entries are sorted, with how many were worked on: false ends the sort. */
+typedef struct sort_check {
+    bool (*goes_on)(void *context, size_t count);
+    void *context;
+} sort_check;
+
+/* batch_sort -- sorts entries in memcmp order, the shorter first. `check` may be NULL; a sort that
+ * it ends leaves them in no order. False when memory is exhausted: then they are as they were. */
+bool batch_sort(const uint8_t *bytes, batch_item *items, size_t count, const sort_check *check);
 
 #endif

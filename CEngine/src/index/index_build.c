@@ -1,361 +1,382 @@
 /*
  * index/index_build.c -- building an index over existing documents.
  *
- * The entries of as many documents as fit into RUN_BYTES are one run. Each run is sorted. The first
- * one becomes the tree, from the leaves up; later runs are inserted in order, so that neighbouring
- * entries find their blocks in memory.
+ * The documents are dealt out, a part to each processor: making entries and sorting them is nearly
+ * all of the work. The entries of as many documents as fit into RUN_BYTES are one run, which the
+ * parts are merged into. The first one becomes the tree, from the leaves up; later runs are inserted
+ * in order, so that neighbouring entries find their blocks in memory.
  */
 #include "index/index_build.h"
 
+#include "index/index_batch.h"
 #include "index/text_entries.h"
-#include "util/array.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
-#include <stdlib.h>
+#include <pthread.h>
+#include <unistd.h>
 
 /* Bytes of one run: the entries, and what sorting them takes. A test makes it smaller. */
 #ifndef RUN_BYTES
 #define RUN_BYTES ((size_t)256 * 1024 * 1024)
 #endif
-
-/* Up to that many items, moving each one down to its position beats counting. */
-#define SORT_FEW 32
-/* That many times eight bytes that are alike are examined; then whole entries are compared. */
-#define SORT_LEVELS 16
+/* Bytes of documents that a part gets at a time: a thread is started for them. */
+#ifndef PART_BYTES
+#define PART_BYTES ((size_t)1024 * 1024)
+#endif
+#ifndef PROCESSORS
+#define PROCESSORS sysconf(_SC_NPROCESSORS_ONLN)
+#endif
+#define PARTS_MAX 4
 /* That many entries are worked on between two questions whether to continue. */
+#ifndef CHECK_EVERY
 #define CHECK_EVERY 4096
+#endif
 
-/* An entry of the run; the head saves going to its bytes in nearly all comparisons. */
-typedef struct build_item {
-    uint64_t head;   /* eight bytes from the offset that sorting has reached, missing ones zero */
-    uint32_t offset; /* in the run's bytes */
+/* Before the bytes of a document that was dealt out. */
+typedef struct part_document {
+    uint64_t rid;
     uint32_t size;
-} build_item;
+} part_document;
 
-typedef struct build_run {
+typedef struct index_builder index_builder;
+
+/* What one thread works on. */
+typedef struct build_part {
+    index_builder *builder;
+    tansu_buffer documents; /* part_document and bytes of each */
+    size_t used;            /* bytes of the documents whose entries are made */
+    index_entries made;     /* of one document */
+    index_batch entries;    /* in order once they are sorted */
+    size_t next;            /* the first entry that is not merged yet */
+    bool full;              /* the entries are as many as fit */
+    bool multikey;
+    tansu_status status;
+    tansu_error error;
+} build_part;
+
+struct index_builder {
     tree_writer *writer;
     const index_definition *definition;
     const index_source *source;
+    build_part parts[PARTS_MAX];
+    uint32_t part_count;
+    bool ended;           /* the source has no more documents */
     size_t steps;         /* entries worked on since the source was asked whether to continue, */
     tansu_status stopped; /* and its answer; once it is not OK, nothing more is done */
     tansu_error *error;
-    tansu_buffer bytes; /* the entries one after the other */
-    build_item *items;
-    build_item *spare; /* as many, for sorting */
-    size_t count;
-    size_t capacity;
     tree tree;    /* of the runs before */
     bool started; /* the first run has become the tree */
-    /* The progress of tree_build(). */
-    size_t next;
     bool unique;
-    bool repeated; /* a unique index already has the value */
     index_conflict *conflict;
-} build_run;
+    /* The merging of the parts: those that have entries, in the order of the first ones. */
+    build_part *merged[PARTS_MAX];
+    uint32_t merged_count;
+    const uint8_t *last; /* the entry before, NULL at the beginning */
+    size_t last_size;
+    bool repeated; /* a unique index already has the value of the last one */
+};
 
 /* going_on -- counts the work on that many entries; false when the build is to end. */
-static inline bool going_on(build_run *run, size_t entries) {
-    run->steps += entries;
-    if (run->steps >= CHECK_EVERY && run->stopped == TANSU_OK) {
-        run->steps = 0;
-        run->stopped = run->source->check(run->source->context, run->error);
+static inline bool going_on(index_builder *b, size_t entries) {
+    b->steps += entries;
+    if (b->steps >= CHECK_EVERY && b->stopped == TANSU_OK) {
+        b->steps = 0;
+        tansu_status answer = b->source->check(b->source->context, b->error);
+        __atomic_store_n(&b->stopped, answer, __ATOMIC_RELAXED);
     }
-    return run->stopped == TANSU_OK;
+    return b->stopped == TANSU_OK;
 }
 
-/* ---- Sorting: what is left when the build is to end is in no order ---- */
+/* ---- Parts ---- */
 
-/* item_head -- the eight bytes of an entry from `depth` on. */
-static inline uint64_t item_head(const uint8_t *bytes, uint32_t size, uint32_t depth) {
-    if (size >= depth + 8)
-        return load_be64(bytes + depth);
-    uint64_t head = 0;
-    for (uint32_t i = 0; i < 8; i++)
-        head = head << 8 | (depth + i < size ? bytes[depth + i] : 0);
-    return head;
-}
-
-/* item_before -- whether an item sorts before another with the same first `depth` bytes. */
-static inline bool item_before(const uint8_t *bytes, const build_item *a, const build_item *b,
-                               uint32_t depth) {
-    if (a->head != b->head)
-        return a->head < b->head;
-    uint32_t common = a->size < b->size ? a->size : b->size;
-    int order = 0;
-    if (common > depth)
-        order = memcmp(bytes + a->offset + depth, bytes + b->offset + depth, common - depth);
-    return order != 0 ? order < 0 : a->size < b->size;
-}
-
-/* sort_few -- sorts a few items in place. */
-static void sort_few(const uint8_t *bytes, build_item *items, size_t count, uint32_t depth) {
-    for (size_t i = 1; i < count; i++) {
-        build_item moved = items[i];
-        size_t at = i;
-        for (; at > 0 && item_before(bytes, &moved, &items[at - 1], depth); at--)
-            items[at] = items[at - 1];
-        items[at] = moved;
-    }
-}
-
-/* merge_pair -- merges two sorted neighbours, the left one of `width` items; false to end. */
-static bool merge_pair(build_run *run, build_item *items, size_t width, size_t count,
-                       uint32_t depth) {
-    const uint8_t *bytes = run->bytes.data;
-    build_item *spare = run->spare;
-    size_t left = 0, right = width, to = 0;
-    memcpy(spare, items, width * sizeof *items);
-    while (left < width && right < count) {
-        if (item_before(bytes, &items[right], &spare[left], depth))
-            items[to++] = items[right++];
-        else
-            items[to++] = spare[left++];
-        if (!going_on(run, 1))
+/* part_add -- gathers the entries of one document; false when memory is exhausted. */
+static bool part_add(build_part *part) {
+    for (uint32_t i = 0; i < part->made.count; i++)
+        if (!index_batch_add(&part->entries, part->made.bytes.data + part->made.list[i].offset,
+                             part->made.list[i].size, false))
             return false;
-    }
-    memcpy(items + to, spare + left, (width - left) * sizeof *items);
     return true;
 }
 
-/* sort_merge -- sorts by comparing whole entries, for those that are alike for long. */
-static void sort_merge(build_run *run, build_item *items, size_t count, uint32_t depth) {
-    for (size_t from = 0; from < count && going_on(run, SORT_FEW); from += SORT_FEW)
-        sort_few(run->bytes.data, items + from, count - from < SORT_FEW ? count - from : SORT_FEW,
-                 depth);
-    for (size_t width = SORT_FEW; width < count; width *= 2) {
-        for (size_t from = 0; from + width < count; from += 2 * width) {
-            size_t both = count - from < 2 * width ? count - from : 2 * width;
-            if (!merge_pair(run, items + from, width, both, depth))
-                return;
-        }
-    }
+/* part_memory -- of the entries with those of one more document, and for sorting them. */
+static size_t part_memory(const build_part *part) {
+    return part->entries.bytes.size + part->made.bytes.size +
+           (part->entries.count + part->made.count) * 2 * sizeof(batch_item);
 }
 
-/* sort_heads -- sorts by the heads alone, keeping the order of equal ones: by counting, from the
- * last byte to the first, without those bytes that are alike in all. */
-static void sort_heads(build_run *run, build_item *items, size_t count) {
-    uint32_t tally[8][256];
-    memset(tally, 0, sizeof tally);
-    bool sorted = true;
-    uint64_t before = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t head = items[i].head;
-        sorted = sorted && before <= head;
-        before = head;
-        for (unsigned byte = 0; byte < 8; byte++)
-            tally[byte][head >> (8 * byte) & 0xFF]++;
+/* part_make -- makes the entries of the documents of a part, up to as many as fit. */
+static void part_make(build_part *part) {
+    const index_builder *b = part->builder;
+    while (part->status == TANSU_OK && part->used < part->documents.size) {
+        part_document head;
+        memcpy(&head, part->documents.data + part->used, sizeof head);
+        const uint8_t *doc = part->documents.data + part->used + sizeof head;
+        part->status =
+            index_entries_make(&part->made, b->definition, doc, head.size, head.rid, &part->error);
+        part->full = part->entries.count > 0 && part_memory(part) > RUN_BYTES / b->part_count;
+        if (part->full || part->status != TANSU_OK)
+            return;
+        part->multikey = part->multikey || part->made.multikey;
+        if (!part_add(part))
+            part->status = error_memory(&part->error);
+        part->used += sizeof head + head.size;
     }
-    if (sorted)
-        return;
-    build_item *from = items, *to = run->spare;
-    for (unsigned byte = 0; byte < 8 && going_on(run, count); byte++) {
-        if (tally[byte][before >> (8 * byte) & 0xFF] == count)
+    part->documents.size = part->used = 0;
+}
+
+/* part_goes_on -- asked while a part is sorted: the first one is by the thread that builds. */
+static bool part_goes_on(void *context, size_t entries) {
+    build_part *part = context;
+    index_builder *b = part->builder;
+    return part == b->parts ? going_on(b, entries)
+                            : __atomic_load_n(&b->stopped, __ATOMIC_RELAXED) == TANSU_OK;
+}
+
+/* part_sort -- puts the entries of a part in order, and their heads to the first bytes. What is left
+ * when the build is to end is in no order. */
+static void part_sort(build_part *part) {
+    const sort_check check = {part_goes_on, part};
+    index_batch *entries = &part->entries;
+    part->next = 0;
+    if (!batch_sort(entries->bytes.data, entries->items, entries->count, &check))
+        part->status = error_memory(&part->error);
+    batch_heads(entries->bytes.data, entries->items, entries->count, 0);
+}
+
+/* A thread's work. */
+typedef struct part_work {
+    void (*run)(build_part *);
+    build_part *part;
+} part_work;
+
+static void *part_run(void *context) {
+    const part_work *work = context;
+    work->run(work->part);
+    return NULL;
+}
+
+/* parts_run -- works on all parts, the first one in this thread. Returns the status of the first
+ * that failed. */
+static tansu_status parts_run(index_builder *b, void (*run)(build_part *)) {
+    pthread_t threads[PARTS_MAX];
+    part_work works[PARTS_MAX];
+    bool running[PARTS_MAX] = {false};
+    for (uint32_t i = 1; i < b->part_count; i++) {
+        build_part *part = &b->parts[i];
+        works[i] = (part_work){run, part};
+        running[i] = (part->documents.size != 0 || part->entries.count != 0) &&
+                     pthread_create(&threads[i], NULL, part_run, &works[i]) == 0;
+    }
+    run(&b->parts[0]);
+    for (uint32_t i = 1; i < b->part_count; i++) {
+        if (running[i])
+            pthread_join(threads[i], NULL);
+        else
+            run(&b->parts[i]);
+    }
+    for (uint32_t i = 0; i < b->part_count; i++) {
+        if (b->parts[i].status == TANSU_OK)
             continue;
-        uint32_t location[256], sum = 0;
-        for (unsigned value = 0; value < 256; value++) {
-            location[value] = sum;
-            sum += tally[byte][value];
+        if (b->error)
+            *b->error = b->parts[i].error;
+        return b->parts[i].status;
+    }
+    return TANSU_OK;
+}
+
+/* parts_fill -- deals documents out to the parts that have none. */
+static tansu_status parts_fill(index_builder *b) {
+    for (uint32_t i = 0; i < b->part_count; i++) {
+        build_part *part = &b->parts[i];
+        while (!b->ended && part->used == 0 && part->documents.size < PART_BYTES) {
+            part_document head;
+            const uint8_t *doc;
+            tansu_status status =
+                b->source->next(b->source->context, &head.rid, &doc, &head.size, b->error);
+            b->ended = status == TANSU_DONE;
+            if (b->ended)
+                break;
+            if (status != TANSU_OK)
+                return status;
+            if (!buffer_reserve(&part->documents, sizeof head + head.size))
+                return error_memory(b->error);
+            memcpy(part->documents.data + part->documents.size, &head, sizeof head);
+            memcpy(part->documents.data + part->documents.size + sizeof head, doc, head.size);
+            part->documents.size += sizeof head + head.size;
         }
-        for (size_t i = 0; i < count; i++)
-            to[location[from[i].head >> (8 * byte) & 0xFF]++] = from[i];
-        build_item *turned = from;
-        from = to;
-        to = turned;
     }
-    if (from != items)
-        memcpy(items, from, count * sizeof *items);
-}
-
-static void sort_items(build_run *run, build_item *items, size_t count, uint32_t depth,
-                       unsigned level);
-
-/* sort_alike -- sorts items whose entries agree in the eight bytes from `depth` on as well. */
-static void sort_alike(build_run *run, build_item *items, size_t count, uint32_t depth,
-                       unsigned level) {
-    bool longer = level + 1 < SORT_LEVELS && count > SORT_FEW;
-    for (size_t i = 0; longer && i < count; i++)
-        longer = items[i].size > depth + 8;
-    if (!longer) {
-        sort_merge(run, items, count, depth);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        items[i].head = item_head(run->bytes.data + items[i].offset, items[i].size, depth + 8);
-    sort_items(run, items, count, depth + 8, level + 1);
-}
-
-/* sort_items -- sorts items that agree up to `depth` and have their heads from there. */
-static void sort_items(build_run *run, build_item *items, size_t count, uint32_t depth,
-                       unsigned level) {
-    if (count <= SORT_FEW) {
-        sort_few(run->bytes.data, items, count, depth);
-        return;
-    }
-    sort_heads(run, items, count);
-    for (size_t from = 0, end; from < count && going_on(run, 1); from = end) {
-        end = from + 1;
-        while (end < count && items[end].head == items[from].head)
-            end++;
-        if (end - from > 1)
-            sort_alike(run, items + from, end - from, depth, level);
-    }
+    return TANSU_OK;
 }
 
 /* ---- Runs ---- */
 
-/* run_add -- adds the entries of one document; false when memory is exhausted. */
-static bool run_add(build_run *run, const index_entries *entries) {
-    if (!ARRAY_RESERVE(run->items, run->count, run->capacity, entries->count))
-        return false;
-    uint32_t base = (uint32_t)run->bytes.size;
-    if (!buffer_append(&run->bytes, entries->bytes.data, entries->bytes.size))
-        return false;
-    for (uint32_t i = 0; i < entries->count; i++) {
-        uint32_t offset = entries->list[i].offset, size = entries->list[i].size;
-        run->items[run->count++] =
-            (build_item){item_head(entries->bytes.data + offset, size, 0), base + offset, size};
-    }
-    return true;
+/* part_before -- whether the next entry of a part comes before that of another. */
+static bool part_before(const build_part *a, const build_part *b) {
+    const batch_item *first = &a->entries.items[a->next], *second = &b->entries.items[b->next];
+    if (first->head != second->head)
+        return first->head < second->head;
+    uint32_t common = first->size < second->size ? first->size : second->size;
+    int order = memcmp(a->entries.bytes.data + first->offset,
+                       b->entries.bytes.data + second->offset, common);
+    return order != 0 ? order < 0 : first->size < second->size;
 }
 
-/* run_full -- whether a document's entries no longer fit into the run. */
-static bool run_full(const build_run *run, const index_entries *entries) {
-    size_t count = run->count + entries->count;
-    return run->count > 0 &&
-           run->bytes.size + entries->bytes.size + count * 2 * sizeof(build_item) > RUN_BYTES;
+/* merge_settle -- moves a part to its position among those behind it. */
+static void merge_settle(index_builder *b, uint32_t at) {
+    build_part *moved = b->merged[at];
+    for (; at + 1 < b->merged_count && part_before(b->merged[at + 1], moved); at++)
+        b->merged[at] = b->merged[at + 1];
+    b->merged[at] = moved;
 }
 
-/* same_value -- whether two entries differ in their tails only. */
-static bool same_value(const build_run *run, const build_item *a, const build_item *b) {
-    return a->size == b->size && memcmp(run->bytes.data + a->offset, run->bytes.data + b->offset,
-                                        a->size - RID_SUFFIX_SIZE) == 0;
+/* merge_begin -- begins to merge the parts. */
+static void merge_begin(index_builder *b) {
+    b->merged_count = 0;
+    b->last = NULL;
+    for (uint32_t i = 0; i < b->part_count; i++)
+        if (b->parts[i].entries.count != 0)
+            b->merged[b->merged_count++] = &b->parts[i];
+    for (uint32_t i = b->merged_count; i-- > 0;)
+        merge_settle(b, i);
 }
 
-/* run_next -- the next entry for tree_build(). */
-static bool run_next(void *context, const uint8_t **key, size_t *size) {
-    build_run *run = context;
-    if (run->next == run->count || !going_on(run, 1))
+/* merge_next -- the next entry of the run, for tree_build(): false at its end, when the build is to
+ * end, or where a unique index has a value twice. */
+static bool merge_next(void *context, const uint8_t **key, size_t *size) {
+    index_builder *b = context;
+    if (b->merged_count == 0 || !going_on(b, 1))
         return false;
-    const build_item *item = &run->items[run->next];
-    if (run->unique && run->next > 0 && same_value(run, item - 1, item)) {
-        run->repeated = true;
-        return false;
-    }
-    run->next++;
-    *key = run->bytes.data + item->offset;
+    build_part *part = b->merged[0];
+    const batch_item *item = &part->entries.items[part->next++];
+    *key = part->entries.bytes.data + item->offset;
     *size = item->size;
-    return true;
+    b->repeated = b->unique && b->last && b->last_size == *size &&
+                  memcmp(b->last, *key, *size - RID_SUFFIX_SIZE) == 0;
+    b->last = *key;
+    b->last_size = *size;
+    if (part->next < part->entries.count)
+        merge_settle(b, 0);
+    else
+        memmove(b->merged, b->merged + 1, --b->merged_count * sizeof *b->merged);
+    return !b->repeated;
 }
 
-/* not_unique -- the error for a value that two documents have, `item` being the later one's. */
-static tansu_status not_unique(build_run *run, const build_item *item, tansu_error *error) {
-    const uint8_t *entry = run->bytes.data + item->offset;
-    if (run->conflict != NULL) {
-        run->conflict->rid = suffix_rid(entry + item->size - RID_SUFFIX_SIZE);
-        if (!buffer_set(&run->conflict->entry, entry, item->size))
-            return error_memory(error);
-    }
-    return error_set(error, TANSU_E_NOT_UNIQUE, run->definition->name,
-                     "Index \"%s\" can't be unique because two documents have the same value; "
-                     "change one of them",
-                     run->definition->name);
-}
-
-/* run_insert -- inserts a sorted run into the tree of those before. */
-static tansu_status run_insert(build_run *run, tansu_error *error) {
-    tansu_status status = TANSU_OK;
-    for (size_t i = 0; status == TANSU_OK && i < run->count && going_on(run, 1); i++) {
-        const uint8_t *key = run->bytes.data + run->items[i].offset;
-        uint32_t size = run->items[i].size;
-        bool found = false;
-        uint64_t rid;
-        if (run->unique)
-            status = tree_find_prefix(run->writer->store, &run->tree, key, size - RID_SUFFIX_SIZE,
-                                      &found, &rid, error);
-        if (status == TANSU_OK && found)
-            status = not_unique(run, &run->items[i], error);
-        if (status == TANSU_OK)
-            status = tree_insert(run->writer, &run->tree, key, size, NULL, error);
-    }
-    return status;
-}
-
-/* run_change -- the next entry for text_apply(). */
-static bool run_change(void *context, const uint8_t **entry, uint32_t *size, bool *removes) {
+/* merge_change -- the same for text_apply(). */
+static bool merge_change(void *context, const uint8_t **entry, uint32_t *size, bool *removes) {
     size_t key_size;
-    bool more = run_next(context, entry, &key_size);
+    bool more = merge_next(context, entry, &key_size);
     *size = more ? (uint32_t)key_size : 0;
     *removes = false;
     return more;
 }
 
-/* run_flush -- sorts the run, brings it into the tree and empties it. */
-static tansu_status run_flush(build_run *run, tansu_error *error) {
-    if (run->count == 0)
-        return TANSU_OK;
-    run->spare = malloc(run->count * sizeof *run->spare);
-    if (run->spare == NULL)
-        return error_memory(error);
-    sort_items(run, run->items, run->count, 0, 0);
-    free(run->spare);
-    tansu_status status = TANSU_OK;
-    if (run->stopped == TANSU_OK && run->definition->text) {
-        run->next = 0;
-        status = text_apply(run->definition, run_change, run, run->writer, &run->tree, error);
-    } else if (run->stopped == TANSU_OK && run->started) {
-        status = run_insert(run, error);
-    } else if (run->stopped == TANSU_OK) {
-        run->next = 0;
-        status = tree_build(run->writer, run_next, run, &run->tree, error);
-        if (status == TANSU_OK && run->repeated)
-            status = not_unique(run, &run->items[run->next], error);
-        run->started = true;
+/* not_unique -- the error for a value that two documents have, the last entry being the later
+ * one's. */
+static tansu_status not_unique(index_builder *b) {
+    if (b->conflict != NULL) {
+        b->conflict->rid = suffix_rid(b->last + b->last_size - RID_SUFFIX_SIZE);
+        if (!buffer_set(&b->conflict->entry, b->last, b->last_size))
+            return error_memory(b->error);
     }
-    run->bytes.size = 0;
-    run->count = 0;
-    return status == TANSU_OK ? run->stopped : status;
+    return error_set(b->error, TANSU_E_NOT_UNIQUE, b->definition->name,
+                     "Index \"%s\" can't be unique because two documents have the same value; "
+                     "change one of them",
+                     b->definition->name);
+}
+
+/* run_insert -- inserts a run into the tree of those before. */
+static tansu_status run_insert(index_builder *b) {
+    tansu_status status = TANSU_OK;
+    const uint8_t *key;
+    size_t size;
+    while (status == TANSU_OK && merge_next(b, &key, &size)) {
+        bool found = false;
+        uint64_t rid;
+        if (b->unique)
+            status = tree_find_prefix(b->writer->store, &b->tree, key, size - RID_SUFFIX_SIZE,
+                                      &found, &rid, b->error);
+        b->repeated = found;
+        if (status == TANSU_OK && found)
+            break;
+        if (status == TANSU_OK)
+            status = tree_insert(b->writer, &b->tree, key, size, NULL, b->error);
+    }
+    return status;
+}
+
+/* run_flush -- brings the entries of all parts into the tree, and empties them. */
+static tansu_status run_flush(index_builder *b) {
+    tansu_status status = parts_run(b, part_sort);
+    if (status != TANSU_OK || b->stopped != TANSU_OK)
+        return status != TANSU_OK ? status : b->stopped;
+    merge_begin(b);
+    b->repeated = false;
+    if (b->definition->text)
+        status = text_apply(b->definition, merge_change, b, b->writer, &b->tree, b->error);
+    else if (b->started)
+        status = run_insert(b);
+    else
+        status = tree_build(b->writer, merge_next, b, &b->tree, b->error);
+    if (status == TANSU_OK && b->repeated)
+        status = not_unique(b);
+    b->started = true;
+    for (uint32_t i = 0; i < b->part_count; i++) {
+        b->parts[i].entries.count = b->parts[i].entries.bytes.size = 0;
+        b->parts[i].full = false;
+    }
+    return status == TANSU_OK ? b->stopped : status;
+}
+
+/* build_tree -- all runs. */
+static tansu_status build_tree(index_builder *b) {
+    for (;;) {
+        tansu_status status = parts_fill(b);
+        if (status == TANSU_OK)
+            status = parts_run(b, part_make);
+        bool full = false, left = false, any = false;
+        for (uint32_t i = 0; i < b->part_count; i++) {
+            full = full || b->parts[i].full;
+            left = left || b->parts[i].documents.size != 0;
+            any = any || b->parts[i].entries.count != 0;
+        }
+        bool last = b->ended && !left;
+        if (status == TANSU_OK && (full || (last && any)))
+            status = run_flush(b);
+        if (status != TANSU_OK || last)
+            return status;
+    }
 }
 
 tansu_status index_build(tree_writer *writer, const index_definition *definition,
                          const index_source *source, tree *result, bool *multikey,
                          index_conflict *conflict, tansu_error *error) {
-    build_run run = {.writer = writer,
-                     .definition = definition,
-                     .source = source,
-                     .unique = definition->unique && !source->repeats,
-                     .error = error,
-                     .conflict = conflict};
-    index_entries entries = {.list = NULL};
+    long processors = PROCESSORS;
+    index_builder b = {.writer = writer,
+                       .definition = definition,
+                       .source = source,
+                       .part_count = processors < 1           ? 1
+                                     : processors < PARTS_MAX ? (uint32_t)processors
+                                                              : PARTS_MAX,
+                       .error = error,
+                       .unique = definition->unique && !source->repeats,
+                       .conflict = conflict};
+    for (uint32_t i = 0; i < b.part_count; i++)
+        b.parts[i].builder = &b;
+    tansu_status status = build_tree(&b);
     bool arrays = false;
-    tansu_status status;
-    for (;;) {
-        uint64_t rid;
-        const uint8_t *doc;
-        uint32_t size;
-        status = source->next(source->context, &rid, &doc, &size, error);
-        if (status != TANSU_OK)
-            break;
-        status = index_entries_make(&entries, definition, doc, size, rid, error);
-        if (status == TANSU_OK && run_full(&run, &entries))
-            status = run_flush(&run, error);
-        if (status == TANSU_OK && !run_add(&run, &entries))
-            status = error_memory(error);
-        if (status != TANSU_OK)
-            break;
-        arrays = arrays || entries.multikey;
+    for (uint32_t i = 0; i < b.part_count; i++) {
+        arrays = arrays || b.parts[i].multikey;
+        tansu_buffer_free(&b.parts[i].documents);
+        index_entries_free(&b.parts[i].made);
+        index_batch_free(&b.parts[i].entries);
     }
-    if (status == TANSU_DONE)
-        status = run_flush(&run, error);
-    index_entries_free(&entries);
-    tansu_buffer_free(&run.bytes);
-    free(run.items);
     if (status != TANSU_OK) {
-        tree_discard(writer, &run.tree);
+        tree_discard(writer, &b.tree);
         *result = (tree){NULL, 0};
         return status;
     }
-    *result = run.tree;
+    *result = b.tree;
     *multikey = arrays;
     return TANSU_OK;
 }

@@ -64,7 +64,7 @@ static bool sort_occurrences(text_scratch *s) {
                 return false;
         }
     }
-    return batch_sort(s->keys.data, s->items, s->count);
+    return batch_sort(s->keys.data, s->items, s->count, NULL);
 }
 
 /* put_varint -- appends one; there is room. */

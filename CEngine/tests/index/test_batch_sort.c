@@ -50,7 +50,7 @@ static void sorts_as_memcmp_does(void) {
         size_t count = random_below(&random, round % 4 == 0 ? MOST : 300);
         make(&random, count);
         qsort(expected, count, sizeof *expected, by_bytes);
-        CHECK(batch_sort(bytes, items, count));
+        CHECK(batch_sort(bytes, items, count, NULL));
         for (size_t i = 0; i < count; i++) {
             CHECK_INT(0, by_bytes(&expected[i], &items[i]));
             CHECK_INT(bytes[items[i].offset + items[i].size - 1] & 1, items[i].removes);
@@ -64,7 +64,7 @@ static void the_shorter_is_first(void) {
         memset(bytes, 0, sizeof bytes);
         for (size_t i = 0; i < count; i++)
             items[i] = (batch_item){.offset = 0, .size = (uint32_t)(count - i) & INT32_MAX};
-        CHECK(batch_sort(bytes, items, count));
+        CHECK(batch_sort(bytes, items, count, NULL));
         for (size_t i = 0; i < count; i++)
             CHECK_INT((int)i + 1, (int)items[i].size);
     }

@@ -5,6 +5,9 @@
 #include "index/index_build.h"
 
 #define RUN_BYTES ((size_t)16 * 1024)
+#define PART_BYTES ((size_t)1024)
+#define PROCESSORS 3
+#define CHECK_EVERY 256
 #define index_build index_build_in_small_runs
 #include "index/index_build.c"
 #undef index_build
@@ -162,7 +165,7 @@ static void one_run_holds_all(void) {
         build_and_check(index_build, cases[i].keys, cases[i].unique, cases[i].arrays, DOCUMENTS);
 }
 
-/* many_runs_hold_all -- the same in runs of 16 KiB. */
+/* many_runs_hold_all -- the same in runs of 16 KiB, by three threads. */
 static void many_runs_hold_all(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         build_and_check(index_build_in_small_runs, cases[i].keys, cases[i].unique, cases[i].arrays,
@@ -248,7 +251,7 @@ static void a_build_is_stopped_anywhere(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (size_t b = 0; b < 2; b++) {
             uint32_t all = questions(builders[b], cases[i].keys);
-            CHECK(all > (i == 0 ? 1 : 3));
+            CHECK(all > (b == 0 ? 0 : 20));
             for (uint32_t no = 1; no <= all; no++) {
                 walk some = {0, DOCUMENTS, TANSU_DONE, 0, no};
                 fails_over(builders[b], cases[i].keys, false, &some, TANSU_E_CANCELLED);

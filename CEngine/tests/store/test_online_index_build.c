@@ -240,7 +240,7 @@ static void a_build_can_be_cancelled_while_it_catches_up(void) {
     for (int end = 1; end <= 4; end++) {
         spoiler s = {.end = end};
         db = memory_db_open();
-        fill(3000);
+        fill(12000);
         CHECK_STATUS(TANSU_E_CANCELLED, build("n", "{'n':1}", NULL, spoil, &s));
         CHECK_TEXT("n", error.context);
         CHECK_OK(build("n", "{'n':1}", NULL, NULL, NULL), &error);
