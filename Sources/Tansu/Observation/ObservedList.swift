@@ -9,11 +9,23 @@ struct ObservedList<Element: Sendable>: Sendable {
     private(set) var rows: [Row] = []
     private(set) var elements: [Element] = []
 
+    /// How many documents were found, with those that the query's policy of decoding leaves out.
+    private(set) var found = 0
+
     mutating func append(_ bytes: UnsafeRawBufferPointer, _ codec: DocumentCodec<Element>) throws {
+        found += 1
         guard let element = try codec.decodeUnlessSkipped(bytes) else { return }
         let document = BSONDocument(trustedBytes: Array(bytes))
         elements.append(element)
         rows.append(Row(id: document["_id"], document: document))
+    }
+
+    /// The first rows of the list.
+    func prefix(_ count: Int) -> Self {
+        var list = self
+        list.rows = Array(rows.prefix(count))
+        list.elements = Array(elements.prefix(count))
+        return list
     }
 
     /// Whether both have the same documents in the same order.

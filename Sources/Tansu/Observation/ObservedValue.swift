@@ -45,24 +45,7 @@ extension Database {
         /// - Parameter values: Such as `people.find().observe()` or `db.observe { … }`.
         public init<Values: AsyncSequence & Sendable>(_ values: Values)
         where Values.Element == Value, Values.AsyncIterator: Sendable {
-            task = Task { [weak self] in
-                var iterator = values.makeAsyncIterator()
-                var failures = 0
-                while !Task.isCancelled {
-                    do {
-                        guard let value = try await iterator.next(), !Task.isCancelled else { return }
-                        self?.receive(value)
-                        failures = 0
-                    } catch is CancellationError {
-                        return
-                    } catch {
-                        self?.receive(error)
-                        // What fails at once, as without memory or threads, must not keep the main actor busy.
-                        try? await Task.sleep(for: .milliseconds(min(1000, 1 << failures)))
-                        failures = min(failures + 1, 10)
-                    }
-                }
-            }
+            task = Task.following(values) { [weak self] in self?.receive($0) }
         }
 
         deinit {
@@ -74,13 +57,43 @@ extension Database {
             task?.cancel()
         }
 
-        private func receive(_ value: Value) {
-            registrar.withMutation(of: self, keyPath: \.value) { newest = value }
-            if failure != nil { registrar.withMutation(of: self, keyPath: \.error) { failure = nil } }
+        private func receive(_ result: Result<Value, any Error>) {
+            switch result {
+            case .success(let value):
+                registrar.withMutation(of: self, keyPath: \.value) { newest = value }
+                if failure != nil { registrar.withMutation(of: self, keyPath: \.error) { failure = nil } }
+            case .failure(let error):
+                registrar.withMutation(of: self, keyPath: \.error) { failure = error }
+            }
         }
+    }
+}
 
-        private func receive(_ error: any Error) {
-            registrar.withMutation(of: self, keyPath: \.error) { failure = error }
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+extension Task where Success == Void, Failure == Never {
+    /// A task that hands over each value and each error of a sequence, until it is cancelled or the sequence ends.
+    @MainActor
+    static func following<Values: AsyncSequence & Sendable>(
+        _ values: Values, _ receive: @escaping @MainActor (Result<Values.Element, any Error>) -> Void
+    ) -> Self where Values.Element: Sendable, Values.AsyncIterator: Sendable {
+        Task { @MainActor in
+            var iterator = values.makeAsyncIterator()
+            var failures = 0
+            while !Task<Never, Never>.isCancelled {
+                do {
+                    guard let value = try await iterator.next(), !Task<Never, Never>.isCancelled else { return }
+                    receive(.success(value))
+                    failures = 0
+                } catch is CancellationError {
+                    return
+                } catch {
+                    guard !Task<Never, Never>.isCancelled else { return }
+                    receive(.failure(error))
+                    // What fails at once, as without memory or threads, must not keep the main actor busy.
+                    try? await Task<Never, Never>.sleep(for: .milliseconds(min(1000, 1 << failures)))
+                    failures = min(failures + 1, 10)
+                }
+            }
         }
     }
 }

@@ -223,7 +223,7 @@ extension Database.Query {
     }
 
     /// The same query, which cannot run when a path is malformed, and the path.
-    private func parsed(sectionPath text: String) -> (Self, BSONPath?) {
+    func parsed(sectionPath text: String) -> (Self, BSONPath?) {
         let path = try? BSONPath(text)
         var query = self
         if path == nil {
@@ -235,7 +235,7 @@ extension Database.Query {
 
 extension ObservedList {
     /// The value of each row at a path, the same for all that are equal in the database.
-    fileprivate func sectionValues(at path: BSONPath?) -> [BSONValue?] {
+    func sectionValues(at path: BSONPath?) -> [BSONValue?] {
         rows.map { row in
             guard let path, let value = row.document.value(at: path), !value.isNull else { return nil }
             guard case .int64(let number) = value.comparable else { return value.comparable ?? value }

@@ -119,6 +119,21 @@ extension GuideExampleTests {
         let model = await NotesModel(notes)
         while await model.titles != ["bread", "jam"] { await Task.yield() }
 
+        @MainActor func showPages() async -> [String] {
+            var lines: [String] = []
+            func print(_ items: Any...) { lines.append(items.map { "\($0)" }.joined(separator: " ")) }
+
+            let list = Database.FetchController(
+                notes.find().sorted(by: "title"), pageSize: 50, sectionedBy: { String($0.title.prefix(1)) })
+            list.onUpdate = { list in print(list.sections.map(\.value), list.changes.count) }  // ["b", "j"] 2, ["j"] 1
+            while list.isLoading { await Task.yield() }
+            if list.hasMore { list.loadMore() }  // as when the last row appears
+            list.query = notes.find(["title": ["$begin": "j"]]).sorted(by: "title")  // as when somebody types "j"
+            while list.isLoading { await Task.yield() }
+            return lines
+        }
+        for line in await showPages() { print(line) }
+
         let changes = notes.changes()
         try await notes.save(Note(title: "eggs"))
         try await notes.remove(["title": "bread"])

@@ -32,7 +32,7 @@ private struct SectionedDocuments {
 
 /// A table view that applies an update as one batch: it uses the new elements only where a step says so, and refuses what
 /// table views do.
-private struct Table {
+struct TableView {
     typealias Section = Database.ListSection<Int, BSONDocument>
     typealias Position = Database.ListPosition
 
@@ -188,7 +188,7 @@ struct SectionStepTests {
             for _ in 0..<Int.random(in: 1...3, using: &random) { change(&documents, &random) }
             let new = try SectionedDocuments(documents, sorted: order)
             let changes = new.changes(from: old)
-            let table = Table(changes)
+            let table = TableView(changes)
             let context = "TANSU_SEED=\(seed), stream \(stream), round \(round): \(changes)"
             #expect(table.problems == [], "\(context)")
             #expect(table.applied(to: old.sections, of: new.sections) == new.sections.map(\.elements), "\(context)")
