@@ -16,7 +16,7 @@ enum CollectionRoutes {
         + RevisionsDifferenceEndpoint.routes + AllDocsEndpoint.routes + LocalDocsEndpoint.routes
         + SettingsEndpoints.routes + MaintenanceEndpoints.routes + DesignEndpoint.routes
         + FindEndpoint.routes + IndexEndpoint.routes + ReplicateEndpoint.routes + [
-            DatabasesInfoEndpoint.route, DocumentEndpoint.route,
+            DatabasesInfoEndpoint.route, DocumentEndpoint.route, WordsEndpoint.route,
         ]
 }
 #endif

@@ -90,6 +90,7 @@ struct InspectorFile: Sendable {
             InspectorFile("documents.js", .script, PackageResources.documents_js),
             InspectorFile("document.js", .script, PackageResources.document_js),
             InspectorFile("query.js", .script, PackageResources.query_js),
+            InspectorFile("search.js", .script, PackageResources.search_js),
             InspectorFile("indexes.js", .script, PackageResources.indexes_js),
             InspectorFile("changes.js", .script, PackageResources.changes_js),
             InspectorFile("replication.js", .script, PackageResources.replication_js),

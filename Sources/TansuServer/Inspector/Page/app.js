@@ -6,6 +6,7 @@ import { showDatabases } from './databases.js';
 import { showDocuments } from './documents.js';
 import { showDocument } from './document.js';
 import { showQuery } from './query.js';
+import { showSearch } from './search.js';
 import { showIndexes } from './indexes.js';
 import { showChanges } from './changes.js';
 import { showReplication } from './replication.js';
@@ -29,7 +30,7 @@ function viewOf([first, database, kind, id]) {
   if (first === 'replication') return showReplication;
   if (first !== 'db' || !database) return null;
   if (kind === 'doc' && id) return showDocument;
-  return { undefined: showDocuments, new: showDocument, query: showQuery, indexes: showIndexes, changes: showChanges }[kind];
+  return { undefined: showDocuments, new: showDocument, search: showSearch, query: showQuery, indexes: showIndexes, changes: showChanges }[kind];
 }
 
 async function show() {

@@ -8,7 +8,7 @@ const SIZES = [10, 25, 100];
 /** Heading and tabs of the pages of a database. */
 export function databaseHead(database, tab) {
   const root = `#/db/${part(database)}`;
-  const tabs = [['', 'Documents'], ['/query', 'Query'], ['/indexes', 'Indexes'], ['/changes', 'Changes']];
+  const tabs = [['', 'Documents'], ['/search', 'Search'], ['/query', 'Query'], ['/indexes', 'Indexes'], ['/changes', 'Changes']];
   return [
     el('p', { class: 'crumbs' }, el('a', { href: '#/' }, 'Databases')),
     el('h1', {}, shown(database)),
