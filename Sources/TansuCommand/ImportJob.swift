@@ -30,19 +30,32 @@ final class ImportJob {
         var finalName: String?
         /// Whether the collection is replicated.
         var isReplicated = false
+        /// The position of the last document that an import before this one saved.
+        var after: Int?
     }
 
     /// A document that is invalid or that the database rejected.
     struct RejectedDocument: Equatable {
+        /// Its position in the source, such as the line on which it begins.
         var line: Int
         var message: String
+        /// Its text, if the source has one that is to be kept, or its JSON.
+        var text: [UInt8]?
+    }
+
+    private struct Entry {
+        var line: Int
+        var document: BSONDocument
+        var text: [UInt8]?
     }
 
     let database: Database
     private let collectionName: String
     private let settings: Settings
-    private var batch: [(line: Int, document: BSONDocument)] = []
+    private var batch: [Entry] = []
     private var batchBytes = 0
+    /// What positions count.
+    private var unit = "line"
 
     /// The number of committed documents.
     private(set) var imported = 0
@@ -52,9 +65,11 @@ final class ImportJob {
     private(set) var skipped = 0
     /// The number of rejected documents.
     private(set) var rejected = 0
+    /// The position of the last document that is saved or rejected, if any.
+    private(set) var lastPosition: Int?
 
     /// Called for each rejected document.
-    var onRejection: (RejectedDocument) -> Void = { _ in }
+    var onRejection: (RejectedDocument) throws -> Void = { _ in }
     /// Called after each commit with the line on which its last document begins.
     var onCommit: (_ line: Int) -> Void = { _ in }
     /// Called regularly with the fraction of the input that was read, between 0 and 1.
@@ -74,20 +89,26 @@ final class ImportJob {
         return name.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Imports all documents of a reader.
+    /// Imports all documents of a source.
     /// - Throws: `CommandError` when a read or a commit fails, when the user interrupts the import, or for a rejected
     ///   document if the import is strict. Earlier commits are kept.
-    func run(_ reader: DocumentReader) throws {
+    func run(_ source: any DocumentSource) throws {
+        unit = source.unit
+        var number = 0
         do {
-            while let raw = try reader.next() {
-                switch reader.parse(raw) {
-                case .success(let document): try add(document, line: raw.line)
-                case .failure(let problem):
-                    try report(RejectedDocument(line: raw.line, message: problem.message))
-                }
-                if (imported + batch.count).isMultiple(of: 256) {
+            while let next = try source.nextDocument() {
+                number += 1
+                if number.isMultiple(of: 256) {
                     try Interruption.check()
-                    onProgress(imported + batch.count, reader.fraction)
+                    onProgress(imported + batch.count, source.fraction)
+                }
+                if let after = settings.after, next.position <= after { continue }
+                switch next.content {
+                case .success(let document):
+                    try add(Entry(line: next.position, document: document, text: next.text))
+                case .failure(let problem):
+                    try report(
+                        RejectedDocument(line: next.position, message: problem.message, text: next.text))
                 }
             }
         } catch {
@@ -95,17 +116,22 @@ final class ImportJob {
             if !settings.isStaged { try commit() }
             var failure = CommandError(error)
             if failure.remedy.isEmpty { failure.remedy = savedSummary }
+            if failure.status == .interrupted, !settings.isStaged, source is DocumentReader, let lastPosition {
+                failure.remedy += "; go on with \"--after \(lastPosition)\""
+            }
             throw failure
         }
         try commit()
     }
 
-    private func add(_ document: BSONDocument, line: Int) throws {
-        var document = document
+    private func add(_ entry: Entry) throws {
+        var document = entry.document
+        func reject(_ message: String) throws {
+            try report(RejectedDocument(line: entry.line, message: message, text: entry.text ?? Self.text(document)))
+        }
         if let field = settings.idField {
             guard let id = document[field] ?? document[path: field] else {
-                return try report(
-                    RejectedDocument(line: line, message: "The document has no field \"\(field)\" for its _id"))
+                return try reject("The document has no field \"\(field)\" for its _id")
             }
             if document["_id"] == nil { document = document.withID(id) }
         }
@@ -113,12 +139,15 @@ final class ImportJob {
             document = try OwnedCollection.stored(document, in: settings.finalName ?? collectionName)
             if settings.isReplicated { try SyncLayer.check(document, in: collectionName) }
         } catch let error as CommandError {
-            return try report(RejectedDocument(line: line, message: error.message))
+            return try reject(error.message)
         }
-        batch.append((line, document))
-        batchBytes += document.bytes.count
+        batch.append(Entry(line: entry.line, document: document, text: entry.text))
+        batchBytes += document.bytes.count + (entry.text?.count ?? 0)
         if batch.count >= settings.batchSize || batchBytes >= settings.batchBytes { try commit() }
     }
+
+    /// The text of a document that comes from no text.
+    private static func text(_ document: BSONDocument) -> [UInt8] { document.extendedJSONBytes(.canonical) }
 
     private func report(_ document: RejectedDocument) throws {
         rejected += 1
@@ -126,10 +155,10 @@ final class ImportJob {
             // The documents before it are saved.
             if !settings.isStaged { try commit() }
             throw CommandError(
-                code: "BAD_LINE", message: document.message, path: "line \(document.line)",
+                code: "BAD_LINE", message: document.message, path: "\(unit) \(document.line)",
                 remedy: savedSummary, status: .invalidInput)
         }
-        onRejection(document)
+        try onRejection(document)
     }
 
     private var savedSummary: String {
@@ -147,6 +176,7 @@ final class ImportJob {
         } catch let error as TansuError where error.isCausedByDocument {
             try saveOneByOne(documents)
         }
+        lastPosition = last.line
         onCommit(last.line)
     }
 
@@ -168,14 +198,15 @@ final class ImportJob {
     }
 
     /// Saves a batch of which not all documents can be saved: one call per document, and one commit for the others.
-    private func saveOneByOne(_ documents: [(line: Int, document: BSONDocument)]) throws {
+    private func saveOneByOne(_ documents: [Entry]) throws {
         var problems: [RejectedDocument] = []
         var (saved, added, existing) = (0, 0, 0)
         try database.write { transaction in
             (problems, saved, existing) = ([], 0, 0)
             let collection = try transaction.collection(collectionName)
             let before = try collection.count()
-            for (line, document) in documents {
+            for entry in documents {
+                let document = entry.document
                 do {
                     _ = try settings.mode == .replace ? collection.save(document) : collection.insert(document)
                     saved += 1
@@ -184,7 +215,10 @@ final class ImportJob {
                         existing += 1
                         continue
                     }
-                    problems.append(RejectedDocument(line: line, message: message(for: error, of: document)))
+                    problems.append(
+                        RejectedDocument(
+                            line: entry.line, message: message(for: error, of: document),
+                            text: entry.text ?? Self.text(document)))
                     if settings.isStrict { break }
                 }
             }
@@ -310,9 +344,9 @@ struct ReplacingImport {
 
     /// Runs the import into the temporary collection, and replaces the old one if there was no error.
     /// - Throws: `CommandError` for an error of the import, and for an import without documents. Nothing is changed then.
-    func run(_ job: ImportJob, _ reader: DocumentReader) throws {
+    func run(_ job: ImportJob, _ source: any DocumentSource) throws {
         do {
-            try job.run(reader)
+            try job.run(source)
             guard job.imported > 0 else {
                 throw CommandError(
                     code: "NO_INPUT", message: "There is no document to import", path: collection,

@@ -117,7 +117,7 @@ struct DataLossTests {
         process.interrupt()
         process.waitUntilExit()
         #expect(process.terminationReason == .exit && process.terminationStatus == 130)
-        let kept = drop ? "nothing was changed" : "25 documents before it are saved"
+        let kept = drop ? "nothing was changed" : "25 documents before it are saved; go on with \"--after 25\""
         #expect(try command.text("error").contains("tansu: The command was interrupted; \(kept) [INTERRUPTED]\n"))
         #expect(try command.tansu("count", "people.tansu", "people").output == (drop ? "3\n" : "27\n"))
         #expect(try command.tansu("collections", "people.tansu").lines.count == 3)

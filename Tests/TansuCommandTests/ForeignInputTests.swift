@@ -59,6 +59,33 @@ struct ForeignInputTests {
         #expect(date.status == 65 && date.error.contains("{\"$date\": \"2012-12-24T12:15:30.501Z\"}"))
     }
 
+    @Test("the forms that mongoexport has written for the types of MongoDB are read")
+    func mongoexport() throws {
+        let forms: [(String, BSONValue)] = [
+            (#"{"$date": "2014-02-20T01:19:29.000-0500"}"#, .date(1_392_877_169_000)),
+            (#"{"$date": "2014-02-20T01:19:29Z"}"#, .date(1_392_859_169_000)),
+            (#"{"$date": {"$numberLong": "-62135593139000"}}"#, .date(-62_135_593_139_000)),
+            (#"{"$date": -5}"#, .date(-5)),
+            (#"{"$timestamp": {"t": 5, "i": 2}}"#, .timestamp(BSONTimestamp(seconds: 5, increment: 2))),
+            (#"{"$binary": {"base64": "AP8=", "subType": "05"}}"#, .binary(BSONBinary([0, 255], subtype: .md5))),
+            (#"{"$type": "00", "$binary": "AP8="}"#, .binary(BSONBinary([0, 255]))),
+            (
+                #"{"$regularExpression": {"pattern": "^a", "options": "i"}}"#,
+                .regularExpression(BSONRegularExpression("^a", options: "i"))
+            ),
+            (#"{"$numberLong": "5"}"#, .int64(5)), (#"{"$numberInt": "5"}"#, .int32(5)),
+            (#"{"$numberDouble": "Infinity"}"#, .double(.infinity)), (#"{"$undefined": true}"#, .undefined),
+            (#"{"$minKey": 1}"#, .minKey), (#"{"$maxKey": 1}"#, .maxKey),
+            (#"{"$ref": "c", "$id": 1}"#, ["$ref": "c", "$id": 1]),
+        ]
+        let command = try Command()
+        let lines = forms.enumerated().map { "{\"_id\": \($0), \"v\": \($1.0)}\n" }.joined()
+        let result = try command.tansu(["import", "db", "-", "--collection", "c"], input: Array(lines.utf8))
+        #expect(result.status == 0, "\(result.error)")
+        let found = try command.tansu("find", "db", "c", "{}", "--canonical").documents()
+        #expect(found == forms.enumerated().map { ["_id": BSONValue($0), "v": $1.1] })
+    }
+
     @Test("a byte order mark is no part of the text", arguments: ["import", "load", "save"])
     func byteOrderMark(name: String) throws {
         let command = try Command()

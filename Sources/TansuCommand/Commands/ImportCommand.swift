@@ -14,11 +14,11 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             otherwise, and an empty value is no field. The file can be compressed with gzip.
 
             The command creates the database if it does not exist. It skips invalid documents, reports them with \
-            the numbers of their lines, and exits with 1 at the end. Documents are committed in batches. Each batch \
-            is an atomic and durable transaction. Ctrl-C ends the import after the batch that was read. With --drop \
-            the old collection is replaced at the end of the import, and is kept when the import fails. The new one has its \
-            compression, references and timestamps; documents that refer to it are not changed by delete rules. A replicated collection \
-            is not replaced.
+            the numbers of their lines, and exits with 1 at the end; --rejects keeps them in a file that can be mended. \
+            Documents are committed in batches. Each batch is an atomic and durable transaction. Ctrl-C ends the import \
+            after the batch that was read, and --after goes on behind it. With --drop the old collection is replaced at \
+            the end of the import, and is kept when the import fails. The new one has its compression, references and \
+            timestamps; documents that refer to it are not changed by delete rules. A replicated collection is not replaced.
 
             EXAMPLES:
               tansu import people.tansu people.ndjson
@@ -28,6 +28,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
               tansu import people.tansu towns.txt --delimiter ';' --encoding windows-1252
               tansu import people.tansu towns.txt --format csv --dates founded
               tansu import people.tansu people.ndjson --compression lz4
+              tansu import people.tansu towns.csv --dry-run
             """
     )
 
@@ -56,6 +57,18 @@ struct ImportCommand: Subcommand, DatabaseTarget {
     var strict = false
     @Option(help: ArgumentHelp("The number of documents per commit.", valueName: "n"))
     var batch = 1000
+    @Option(
+        help: ArgumentHelp(
+            "Go on after the document that begins on this line, which an interrupted import names.", valueName: "line"))
+    var after: Int?
+    @Option(
+        help: ArgumentHelp(
+            "A new file for the invalid documents, in the format of the input, each with its place and the reason.",
+            valueName: "file"),
+        completion: .file())
+    var rejects: String?
+    @Flag(help: "Only read the documents, and print how many there are and the types of their fields.")
+    var dryRun = false
     @OptionGroup var compression: CompressionOption
     @Flag(help: "Report every commit on standard error.") var verbose = false
     @OptionGroup var confirmation: ConfirmationOption
@@ -64,11 +77,14 @@ struct ImportCommand: Subcommand, DatabaseTarget {
 
     func validate() throws {
         try checkPath(database, of: "database")
-        try checkPath(file, of: "file")
         if let collection, collection.isEmpty { throw ValidationError("The name of the collection is empty") }
         if !(1...1_000_000).contains(batch) {
             throw ValidationError("\"--batch\" must be between 1 and 1000000, not \(batch)")
         }
+        if let after, after < 1 { throw ValidationError("\"--after\" must be 1 or more, not \(after)") }
+        if after != nil, drop { throw ValidationError("\"--after\" cannot be combined with \"--drop\"") }
+        if let rejects { try checkPath(rejects, of: "file of rejected documents") }
+        try checkPath(file, of: "file")
         if collection == nil, ImportJob.collectionName(forFile: file) == nil {
             throw ValidationError("The collection has no name; give one with \"--collection\"")
         }
@@ -79,92 +95,82 @@ struct ImportCommand: Subcommand, DatabaseTarget {
         try OwnedCollection.check(name)
         // Opening the file first ensures that a wrong file neither drops a collection nor creates a database.
         let reader = try input.reader(of: file)
-        return try OpenDatabase.with(self, .create) { opened in
-            if drop { try opened.rejectReplacing(name) }
-            let replacing = drop ? try ReplacingImport(opened.database, of: name) : nil
-            if replacing != nil {
-                try Confirmation.ask("Replace collection \"\(name)\"?", yes: confirmation.yes || file == "-")
-            }
-            var settings = ImportJob.Settings(mode: mode, batchSize: batch, idField: id, isStrict: strict)
-            settings.isStaged = replacing != nil
-            settings.finalName = name
-            settings.isReplicated = try opened.isReplicated(name)
-            let target = replacing?.temporaryName ?? name
-            let isNew = try replacing == nil && !opened.hasCollection(name)
-            // A collection that is replaced keeps its options; its references it gets when it is complete.
-            if let codec = compression.compression ?? replacing?.compression {
-                try opened.database.ensureCollection(target, compression: codec)
-            }
-            if let timestamps = replacing?.timestamps {
-                try opened.database.setTimestamps(timestamps, of: target)
-            }
-            let job = ImportJob(
-                database: opened.database, collection: target, settings: settings)
-            defer { if isNew, job.imported == 0 { _ = try? opened.database.dropCollection(name) } }
-            return try Interruption.handled {
-                try run(job, into: name) { try replacing?.run(job, reader) ?? job.run(reader) }
+        if !output.json {
+            reader.onGuess = {
+                writeError("tansu: The values are separated by \($0); \"--delimiter\" names another character")
             }
         }
-    }
-
-    /// The maximum number of invalid documents that the JSON result lists, and that standard error has. All of them are
-    /// counted.
-    private static let listedLimit = 1000
-    private static let shownLimit = 20
-
-    /// Runs an import, and shows its progress and its result.
-    private func run(_ job: ImportJob, into name: String, _ body: () throws -> Void) throws -> CommandExitCode {
+        reader.keepsText = rejects != nil
+        let rejects = try rejects.map { try RejectsFile(path: $0) { reader.header } }
         let label = file == "-" ? "standard input" : (file as NSString).lastPathComponent
-        let progress = ProgressBar(label: label)
-        var listed: [BSONValue] = []
-        job.onProgress = { progress.update(documents: $0, fraction: $1) }
-        job.onCommit = { line in
-            if verbose {
-                progress.clear()
-                writeError("committed \(job.imported) documents, up to line \(line)")
-            }
-        }
-        job.onRejection = { rejected in
+        let log = ImportLog(
+            label: label, unit: reader.unit, isVerbose: verbose, asJSON: output.json, rejects: rejects)
+        if dryRun {
+            let preview = try Interruption.handled { try log.preview(reader, id: id) }
+            try log.close()
             if output.json {
-                guard listed.count < Self.listedLimit else { return }
-                listed.append(["line": BSONValue(rejected.line), "message": .string(rejected.message)])
-            } else if job.rejected <= Self.shownLimit {
-                progress.clear()
-                writeError("\(TextTable.printable(label)):\(rejected.line): \(rejected.message)")
+                try printResult(log.result(of: preview, collection: name), text: "", asJSON: true)
+            } else {
+                try log.print(preview, collection: name)
             }
+            return preview.rejected == 0 ? .success : .incomplete
         }
-        defer {
-            progress.clear()
-            if !output.json, job.rejected > Self.shownLimit {
-                let more = NumberFormat.count(job.rejected - Self.shownLimit, "more invalid document")
-                writeError("tansu: \(more) not shown")
+        return try OpenDatabase.with(self, .create) { opened in
+            if drop { try confirmReplacing([name], in: opened, isAnswered: file == "-") }
+            let job = try Interruption.handled {
+                try run(reader, into: name, compression.compression, log, opened)
             }
+            if job.imported + job.skipped + job.rejected == 0 {
+                writeError(TextTable.printable("tansu: Warning: There is no document in \(label)"))
+            }
+            try printResult(
+                log.result(of: job, collection: name), text: log.text(of: job, collection: name), asJSON: output.json)
+            return job.rejected == 0 ? .success : .incomplete
         }
-        try body()
-        progress.clear()
-        if job.imported + job.skipped + job.rejected == 0 {
-            writeError(TextTable.printable("tansu: Warning: There is no document in \(label)"))
-        }
-        try printSummary(job, collection: name, elapsed: progress.elapsed, badLines: listed)
-        return job.rejected == 0 ? .success : .incomplete
     }
 
-    private func printSummary(
-        _ job: ImportJob, collection: String, elapsed: Duration, badLines: [BSONValue]
-    ) throws {
-        var text =
-            "\(NumberFormat.count(job.imported, "document")) imported into \(collection) in "
-            + NumberFormat.duration(elapsed)
-        if job.replaced > 0 { text += ", \(NumberFormat.grouped(job.replaced)) of them replaced others" }
-        if job.skipped > 0 { text += ", \(NumberFormat.count(job.skipped, "existing document")) skipped" }
-        if job.rejected > 0 { text += ", \(NumberFormat.count(job.rejected, "invalid document")) skipped" }
-        try printResult(
-            [
-                "collection": .string(collection), "imported": BSONValue(job.imported),
-                "replaced": BSONValue(job.replaced), "skipped": BSONValue(job.skipped),
-                "bad": BSONValue(job.rejected), "badLines": BSONValue(badLines),
-            ],
-            text: text, asJSON: output.json)
+    /// Asks before collections are replaced.
+    func confirmReplacing(_ names: [String], in opened: OpenDatabase, isAnswered: Bool) throws {
+        let existing = try names.filter { try opened.hasCollection($0) }
+        for name in existing { try opened.rejectReplacing(name) }
+        guard !existing.isEmpty else { return }
+        let list = existing.map { "\"\($0)\"" }.joined(separator: ", ")
+        try Confirmation.ask(
+            "Replace collection\(existing.count == 1 ? "" : "s") \(list)?", yes: confirmation.yes || isAnswered)
+    }
+
+    /// Imports the documents of a source into a collection, and shows the progress.
+    /// - Returns: The import that was done.
+    func run(
+        _ source: any DocumentSource, into name: String, _ codec: Database.CollectionCompression?, _ log: ImportLog,
+        _ opened: OpenDatabase
+    ) throws -> ImportJob {
+        let replacing = drop ? try ReplacingImport(opened.database, of: name) : nil
+        var settings = ImportJob.Settings(mode: mode, batchSize: batch, idField: id, isStrict: strict)
+        settings.isStaged = replacing != nil
+        settings.after = after
+        settings.finalName = name
+        settings.isReplicated = try opened.isReplicated(name)
+        let target = replacing?.temporaryName ?? name
+        let isNew = try replacing == nil && !opened.hasCollection(name)
+        // A collection that is replaced keeps its options; its references it gets when it is complete.
+        if let codec = codec ?? replacing?.compression {
+            try opened.database.ensureCollection(target, compression: codec)
+        }
+        if let timestamps = replacing?.timestamps {
+            try opened.database.setTimestamps(timestamps, of: target)
+        }
+        let job = ImportJob(database: opened.database, collection: target, settings: settings)
+        log.follow(job)
+        defer {
+            log.finish(rejected: job.rejected)
+            // After an error the import says what it is.
+            try? log.close()
+            if isNew, job.imported == 0 { _ = try? opened.database.dropCollection(name) }
+        }
+        try replacing?.run(job, source) ?? job.run(source)
+        try log.close()
+        return job
     }
 }
 

@@ -30,6 +30,12 @@ final class DocumentReader {
     var array = ArrayState.opened
     /// The first row of a table without a header, which has been read already.
     var firstRow: RawDocument?
+    /// Whether documents are returned with their text.
+    var keepsText = false
+    /// The header of a table.
+    var header: [UInt8]?
+    /// Called with what separates the values of a table, if it is no comma and nobody has named it.
+    var onGuess: (String) -> Void = { _ in }
     /// The byte that the last row of a table ended with.
     var rowEnd: UInt8?
 
@@ -353,10 +359,15 @@ extension DocumentReader {
             }
             pending = min(length + 1, buffer.count)
             line += 1
-            if !text.isEmpty { return RawDocument(line: number, range: text) }
+            if !text.isEmpty, !isMark(text) { return RawDocument(line: number, range: text) }
             buffer.discard(pending)
             pending = 0
         }
+    }
+
+    /// Whether a line says why an import rejected the text after it.
+    func isMark(_ text: Range<Int>) -> Bool {
+        buffer.withBytes(text) { $0.starts(with: RejectsFile.mark) }
     }
 
     /// Whether a line that begins with a brace has the whole object. Braces in strings may make it true or false by

@@ -336,11 +336,17 @@ extension DocumentReader {
                 guard let next = try nextRow() else { return }
                 raw = next
             }
+            let isKnown = parser.options.separator != nil
             try text(of: raw) {
                 parser.setSeparator(ofHeader: $0)
                 try parser.setHeader($0)
+                if parser.options.hasHeader { header = Array($0) }
             }
             table = parser
+            if !isKnown, parser.separator != UInt8(ascii: ",") {
+                let character = Character(Unicode.Scalar(parser.separator))
+                onGuess(character == "\t" ? "tabs" : "\"\(character)\"")
+            }
         } catch let error as InvalidDocument {
             throw CommandError(
                 code: "INVALID_HEADER", message: error.message, path: "line \(raw.line)", status: .invalidInput)
@@ -384,7 +390,7 @@ extension DocumentReader {
                 return RawDocument(
                     line: number, range: 0..<0, problem: "The row is longer than \(maximumLength) bytes")
             }
-            if length > 0 { return RawDocument(line: number, range: 0..<length) }
+            if length > 0, !isMark(0..<length) { return RawDocument(line: number, range: 0..<length) }
         }
     }
 

@@ -1,0 +1,66 @@
+import Foundation
+import TansuBSON
+
+/// A file of what an import rejected, in the format of its input, so that it can be mended and imported.
+///
+/// Before each text there is a line with its place and the reason, which an import skips. The file is created for the
+/// first text.
+final class RejectsFile {
+    /// What a line with a place and a reason begins with.
+    static let mark = Array("#tansu ".utf8)
+
+    let path: String
+    private let header: () -> [UInt8]?
+    private var writer: OutputWriter?
+    private var descriptor: Int32 = -1
+
+    /// - Parameter header: Returns the header of a table.
+    /// - Throws: `CommandError` when the file exists.
+    init(path: String, header: @escaping () -> [UInt8]?) throws {
+        (self.path, self.header) = (path, header)
+        try rejectDatabaseFolder(of: path)
+        try checkNotExisting(path)
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Adds a text, or only the reason where there is none.
+    func add(_ rejected: ImportJob.RejectedDocument, place: String) throws {
+        let writer = try self.writer ?? open()
+        // A quote would begin a value of a table that does not end with the line.
+        let reason = TextTable.printable("\(place): \(rejected.message)").utf8.map { $0 == .quote ? 0x27 : $0 }
+        try writer.write(bytes: Self.mark + reason + [.newline])
+        if let text = rejected.text, !text.isEmpty { try writer.write(bytes: text + [.newline]) }
+    }
+
+    private func open() throws -> OutputWriter {
+        descriptor = try createFile(path)
+        let writer = OutputWriter(descriptor: descriptor)
+        self.writer = writer
+        if let header = header() { try writer.write(bytes: header + [.newline]) }
+        return writer
+    }
+
+    /// Writes what was added.
+    func flush() throws { try writer?.flush() }
+}
+
+/// Creates a file that must not exist.
+func createFile(_ path: String) throws -> Int32 {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else {
+        let reason = systemErrorText()
+        throw CommandError(
+            code: "IO", message: "Cannot create \"\(path)\": \(reason)", path: path, status: .cannotCreate)
+    }
+    return descriptor
+}
+
+/// - Throws: `CommandError` when there is something at a path, also a link to nothing.
+func checkNotExisting(_ path: String) throws {
+    let isLink = (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
+    guard isLink || FileManager.default.fileExists(atPath: path) else { return }
+    throw CommandError(
+        code: "EXISTS", message: "\"\(path)\" exists already", path: path,
+        remedy: "choose another name, nothing was changed", status: .cannotCreate)
+}
