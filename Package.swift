@@ -255,7 +255,9 @@ let package = Package(
         ),
         .testTarget(
             name: "TansuCommandTests",
-            dependencies: ["TansuCommand", "CTansuZlib", "Tansu", "TansuBSON"]
+            dependencies: ["TansuCommand", "CTansuZlib", "Tansu", "TansuBSON"],
+            exclude: ["Resources/README.md"],
+            resources: [.copy("Resources/ejdb")]
         ),
     ],
     swiftLanguageModes: [.v6]

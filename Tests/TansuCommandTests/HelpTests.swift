@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Tansu
 import Testing
 
@@ -47,11 +48,17 @@ struct HelpTests {
         try command.write("people.json.gz", gzipped("[{\"name\": \"Ann\"}, {\"name\": \"Bob\"}]"))
         try command.write("towns.csv", "name,address.zip\nYork,12345\n")
         try command.write("towns.txt", "name;founded\nYork;1190-03-16\n")
+        for folder in ["old"] {
+            let path = command.path(folder)
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        try command.write("old/addressbook", TokyoCabinetWriter().file().bytes)
         try command.write("old.txt", "old passphrase\n")
         try command.write("new.txt", "new passphrase\n")
         // An example may use the results of the examples before it.
         let order = [
-            "import", "save", "find", "count", "get", "distinct", "aggregate", "update", "index create", "index list",
+            "import", "save", "find", "count", "get", "distinct", "aggregate", "update", "index create",
+            "index list",
             "search", "complete", "suggest", "explain", "index drop", "collections list", "collections create",
             "collections rename", "collections drop",
             "stats", "backup",

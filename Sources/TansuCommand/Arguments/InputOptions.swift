@@ -55,6 +55,13 @@ struct InputOptions: ParsableArguments {
         _ = try table(.csv)
     }
 
+    /// - Throws: `ValidationError` for an option, where there is no file.
+    func rejectAny() throws {
+        if format != nil || encoding != nil || hasTableOptions || inferTypes {
+            throw ValidationError("The options for the format are for files")
+        }
+    }
+
     private var hasTableOptions: Bool {
         delimiter != nil || columns != nil || noHeader || fixHeader || dates != nil
     }

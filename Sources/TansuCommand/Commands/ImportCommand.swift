@@ -6,12 +6,14 @@ import TansuBSON
 struct ImportCommand: Subcommand, DatabaseTarget {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Imports documents from JSON, CSV or TSV.",
+        abstract: "Imports documents from JSON, CSV, TSV or another database.",
         discussion: """
             A JSON file has one object after another, each on one line or on several, or one array of objects; also \
             extended JSON of version 1 or 2. A CSV or TSV file has a header with the names of the fields; a name such \
             as address.city makes a nested document. Its values are text unless --infer-types or --dates says \
             otherwise, and an empty value is no field. The file can be compressed with gzip.
+
+            --ejdb reads all collections of another database, with their indexes; --collection selects one. docs/command-line.md says how types and keys are converted.
 
             The command creates the database if it does not exist. It skips invalid documents, reports them with \
             the numbers of their lines, and exits with 1 at the end; --rejects keeps them in a file that can be mended. \
@@ -29,18 +31,20 @@ struct ImportCommand: Subcommand, DatabaseTarget {
               tansu import people.tansu towns.txt --format csv --dates founded
               tansu import people.tansu people.ndjson --compression lz4
               tansu import people.tansu towns.csv --dry-run
+              tansu import people.tansu --ejdb old/addressbook
             """
     )
 
     @Argument(help: "The database's folder.", completion: .directory)
     var database: String
     @Argument(help: "The file, or - for standard input.", completion: .file())
-    var file: String
+    var file: String?
     @Option(
         help: ArgumentHelp(
             "The collection. The default is the file's name up to its first dot.", valueName: "name"))
     var collection: String?
-    @OptionGroup var input: InputOptions
+    @OptionGroup(title: "Other databases") var foreign: ForeignOptions
+    @OptionGroup(title: "Format of the file") var input: InputOptions
     @Option(
         help: ArgumentHelp(
             "The field whose value becomes the _id of documents without one, so that another import replaces them. All must "
@@ -84,6 +88,12 @@ struct ImportCommand: Subcommand, DatabaseTarget {
         if let after, after < 1 { throw ValidationError("\"--after\" must be 1 or more, not \(after)") }
         if after != nil, drop { throw ValidationError("\"--after\" cannot be combined with \"--drop\"") }
         if let rejects { try checkPath(rejects, of: "file of rejected documents") }
+        guard let file else {
+            guard foreign.isGiven else { throw ValidationError("Name a file, or - for standard input") }
+            if id != nil || after != nil { throw ValidationError("\"--id\" and \"--after\" are for files") }
+            return try input.rejectAny()
+        }
+        if foreign.isGiven { throw ValidationError("Name either a file or another database") }
         try checkPath(file, of: "file")
         if collection == nil, ImportJob.collectionName(forFile: file) == nil {
             throw ValidationError("The collection has no name; give one with \"--collection\"")
@@ -91,6 +101,8 @@ struct ImportCommand: Subcommand, DatabaseTarget {
     }
 
     func execute() throws -> CommandExitCode {
+        if let foreign = try foreign.database(collection) { return try importDatabase(foreign) }
+        let file = file ?? "-"
         let name = collection ?? ImportJob.collectionName(forFile: file) ?? ""
         try OwnedCollection.check(name)
         // Opening the file first ensures that a wrong file neither drops a collection nor creates a database.

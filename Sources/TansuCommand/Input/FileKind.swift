@@ -96,7 +96,7 @@ enum FileKind: Equatable {
         case .json: "import it with \"tansu import DATABASE \(path)\""
         case .separated: "import it with \"tansu import DATABASE \(path) --format csv\""
         case .sqlite: "export its tables as CSV, and import those with \"tansu import\""
-        case .tokyoCabinet: "export its collections as JSON, and import those with \"tansu import\""
+        case .tokyoCabinet: "import the database of EJDB with \"tansu import DATABASE --ejdb \(path)\""
         case .binary: "export it as JSON or CSV, or name the encoding of a text with \"tansu import --encoding\""
         case .folder, .other: nil
         }

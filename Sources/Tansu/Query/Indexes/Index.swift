@@ -123,6 +123,14 @@ extension Database.Collection {
         try ensure(index.definition(in: self), declares: false)
     }
 
+    /// Creates an index with keys and options in the engine's form, as other databases have them.
+    package func ensureIndex(
+        _ name: String?, keys: BSONDocument, options: BSONDocument, progress: (Database.Progress) throws -> Void
+    ) throws {
+        try name?.checkName()
+        try ensure(IndexDefinition(name: name, keys: keys, options: options), declares: false, progress: progress)
+    }
+
     /// Creates an index unless it exists.
     ///
     /// - Parameter declares: Whether it is created whenever the collection is, and now only if the collection exists.

@@ -1,0 +1,158 @@
+import Tansu
+import TansuBSON
+
+// The import of databases of other programs.
+extension ImportCommand {
+    /// Imports the collections of another database, each with its indexes.
+    func importDatabase(_ foreign: some ForeignDatabase) throws -> CommandExitCode {
+        let collections = try selected(of: foreign)
+        for collection in collections { try OwnedCollection.check(collection.name) }
+        let rejects = try rejects.map { try RejectsFile(path: $0) { nil } }
+        if dryRun { return try preview(foreign.faults, collections, rejects) }
+        return try OpenDatabase.with(self, .create) { opened in
+            if drop { try confirmReplacing(collections.map(\.name), in: opened, isAnswered: false) }
+            var faults = foreign.faults
+            for fault in faults { warn(fault) }
+            var results: [BSONValue] = []
+            var isComplete = faults.isEmpty
+            try Interruption.handled {
+                for collection in collections {
+                    do {
+                        let (result, isWhole) = try importCollection(collection, rejects, opened)
+                        results.append(.document(result))
+                        isComplete = isComplete && isWhole
+                    } catch let error as CommandError where Self.concernsOneCollection(error) && !strict {
+                        isComplete = false
+                        let fault = error.remedy.isEmpty ? error.message : "\(error.message); \(error.remedy)"
+                        faults.append("Collection \"\(collection.name)\" was not imported completely: \(fault)")
+                        warn(faults[faults.count - 1])
+                    }
+                }
+            }
+            if output.json {
+                let list = BSONValue(faults.map { .string($0) })
+                try printResult(["collections": BSONValue(results), "faults": list], text: "", asJSON: true)
+            } else if collections.isEmpty {
+                warn("Warning: There is no collection")
+            }
+            return isComplete ? .success : .incomplete
+        }
+    }
+
+    /// Prints what an import would do.
+    private func preview(
+        _ faults: [String], _ collections: [ForeignCollection], _ rejects: RejectsFile?
+    ) throws -> CommandExitCode {
+        var isComplete = faults.isEmpty
+        for fault in faults { warn(fault) }
+        var results: [BSONValue] = []
+        try Interruption.handled {
+            for collection in collections {
+                let source = try collection.open()
+                let log = ImportLog(
+                    label: collection.label, unit: source.unit, isVerbose: false, asJSON: output.json, rejects: rejects)
+                let preview = try log.preview(source, id: nil)
+                try log.close()
+                isComplete = isComplete && preview.rejected == 0
+                var result = log.result(of: preview, collection: collection.name)
+                let names = collection.indexes.map { $0.name ?? OpenDatabase.indexName(for: $0.keys) }
+                result["indexes"] = BSONValue(names.map { .string($0) })
+                result["notes"] = BSONValue(collection.notes.map { .string($0) })
+                results.append(.document(result))
+                if output.json { continue }
+                for note in collection.notes { warn("\(collection.label): \(note)") }
+                try log.print(preview, collection: collection.name)
+            }
+        }
+        if output.json {
+            let list = BSONValue(faults.map { .string($0) })
+            try printResult(["collections": BSONValue(results), "faults": list], text: "", asJSON: true)
+        }
+        return isComplete ? .success : .incomplete
+    }
+
+    /// The collections that are to be imported.
+    private func selected(of foreign: some ForeignDatabase) throws -> [ForeignCollection] {
+        guard let collection else { return foreign.collections }
+        let found = foreign.collections.filter { $0.name == collection }
+        guard found.isEmpty else { return found }
+        throw CommandError(
+            code: "NOT_FOUND", message: "There is no collection \"\(collection)\"", path: collection,
+            remedy: "there are " + foreign.collections.map { "\"\($0.name)\"" }.joined(separator: ", "))
+    }
+
+    /// Whether the other collections can be imported after an error: not when it is one of this database.
+    private static func concernsOneCollection(_ error: CommandError) -> Bool {
+        [
+            "NO_INPUT", "WRONG_FILE", "INVALID_NAME", "TOO_LARGE", "SQLITE", "BAD_GZIP", "BAD_ZSTD",
+        ].contains(error.code)
+    }
+
+    private func importCollection(
+        _ collection: ForeignCollection, _ rejects: RejectsFile?, _ opened: OpenDatabase
+    ) throws -> (result: BSONDocument, isWhole: Bool) {
+        let source = try collection.open()
+        let log = ImportLog(
+            label: collection.label, unit: source.unit, isVerbose: verbose, asJSON: output.json, rejects: rejects)
+        var notes = collection.notes
+        var codec = compression.compression ?? collection.compression
+        if compression.compression == nil, codec == .lz4, !Database.engineLibraries.contains("liblz4") {
+            codec = nil
+            notes.append("It is not compressed, because this program was built without LZ4")
+        }
+        let job = try run(source, into: collection.name, codec, log, opened)
+        // A collection without documents is imported, too.
+        if try !opened.hasCollection(collection.name) {
+            try opened.database.ensureCollection(collection.name, compression: codec)
+        }
+        var (indexes, refused) = try createIndexes(collection, opened)
+        if let (rules, level) = collection.validator {
+            do { try opened.database.setValidator(rules, for: collection.name, level: level) } catch let error
+                as TansuError
+            {
+                refused.append("The validator was not set: \(CommandError(error).message)")
+            }
+        }
+        var result = log.result(of: job, collection: collection.name)
+        result["indexes"] = BSONValue(indexes.map { .string($0) })
+        result["notes"] = BSONValue((notes + refused).map { .string($0) })
+        if !output.json {
+            for note in notes + refused { warn("\(collection.label): \(note)") }
+            var text = log.text(of: job, collection: collection.name)
+            if !indexes.isEmpty { text += ", \(NumberFormat.count(indexes.count, "index", "indexes"))" }
+            try printLine(text)
+        }
+        return (result, job.rejected == 0 && refused.isEmpty)
+    }
+
+    /// Creates the indexes of a collection.
+    /// - Returns: Their names, and why others cannot be created.
+    private func createIndexes(
+        _ collection: ForeignCollection, _ opened: OpenDatabase
+    ) throws -> (names: [String], refused: [String]) {
+        var names: [String] = []
+        var refused: [String] = []
+        for index in collection.indexes {
+            let name = index.name ?? OpenDatabase.indexName(for: index.keys)
+            do {
+                try ProgressBar.showing(label: "\(collection.name) \(name)", counted: "document") { progress in
+                    try opened.database.collection(collection.name)
+                        .ensureIndex(name, keys: index.keys, options: index.options, progress: progress)
+                }
+                names.append(name)
+            } catch let error as TansuError where Self.indexFaults.contains(error.code) {
+                refused.append("Index \"\(name)\" was not created: \(CommandError(error).message)")
+            }
+        }
+        return (names, refused)
+    }
+
+    /// The errors of an index that another program has and that is none here.
+    private static let indexFaults: [TansuError.Code] = [
+        .invalidName, .invalidIndex, .exists, .notUnique, .tooLarge, .unsupported, .invalidQuery,
+    ]
+
+    private func warn(_ text: String) {
+        if !output.json { writeError(TextTable.printable("tansu: \(text)")) }
+    }
+}
