@@ -389,7 +389,7 @@ struct ErrorMessageTests {
         try command.write("lite", "SQLite format 3\u{0}\u{10}")
         try command.write("towns", "name,zip\nYork,1\n")
         let expected = [
-            ("saved", "is a backup", "\"tansu restore saved"), ("lite", "is a SQLite database", "CSV"),
+            ("saved", "is a backup", "\"tansu restore saved"), ("lite", "is a SQLite database", "--sqlite lite"),
             ("dumped", "is a dump", "\"tansu load DATABASE dumped"), ("towns", "is a text file", "--format csv"),
         ]
         for (file, kind, remedy) in expected {

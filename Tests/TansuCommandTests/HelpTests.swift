@@ -53,6 +53,8 @@ struct HelpTests {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
         try command.write("old/addressbook", TokyoCabinetWriter().file().bytes)
+        let hasSQLite = SQLiteFile.isInstalled
+        if hasSQLite { try SQLiteFile(command.path("shop.db")).run("CREATE TABLE orders (item)") }
         try command.write("old.txt", "old passphrase\n")
         try command.write("new.txt", "new passphrase\n")
         // An example may use the results of the examples before it.
@@ -76,7 +78,7 @@ struct HelpTests {
                 let hasNoKeys = !Database.engineLibraries.contains("libcrypto")
                 let isSkipped =
                     (example.contains("lz4") || example.contains("--language")) && result.status == 69
-                    || example.contains("passphrase") && hasNoKeys
+                    || example.contains("passphrase") && hasNoKeys || example.contains("--sqlite") && !hasSQLite
                 #expect(result.status == 0 || isSkipped, "\(example): \(result.error)")
             }
         }

@@ -9,21 +9,39 @@ struct ForeignOptions: ParsableArguments {
         completion: .file())
     var ejdb: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A database of SQLite. Rows become documents; their _id is the primary key or the row id.",
+            valueName: "file"),
+        completion: .file())
+    var sqlite: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A table or view of the SQLite database. It can be repeated. The default is all tables.",
+            valueName: "name"))
+    var table: [String] = []
+
     func validate() throws {
-        for (path, name) in [(ejdb, "EJDB database")] {
+        for (path, name) in [(ejdb, "EJDB database"), (sqlite, "SQLite database")] {
             guard let path else { continue }
             try checkPath(path, of: name)
             if path == "-" { throw ValidationError("The \(name) cannot be read from standard input") }
         }
+        if [ejdb, sqlite].compactMap({ $0 }).count > 1 {
+            throw ValidationError("\"--ejdb\" and \"--sqlite\" exclude each other")
+        }
+        if !table.isEmpty, sqlite == nil { throw ValidationError("\"--table\" needs \"--sqlite\"") }
     }
 
-    var isGiven: Bool { ejdb != nil }
+    var isGiven: Bool { ejdb != nil || sqlite != nil }
 
     /// Opens the database, if one is given.
     /// - Parameter collection: The name of the collection for one table of SQLite.
     /// - Throws: `CommandError` when it cannot be read, or is something else.
     func database(_ collection: String?) throws -> (any ForeignDatabase)? {
         if let ejdb { return try EJDBDatabase(path: ejdb) }
+        if let sqlite { return try SQLiteDatabase(path: sqlite, tables: table, collection: collection) }
         return nil
     }
 }

@@ -13,7 +13,8 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             as address.city makes a nested document. Its values are text unless --infer-types or --dates says \
             otherwise, and an empty value is no field. The file can be compressed with gzip.
 
-            --ejdb reads all collections of another database, with their indexes; --collection selects one. docs/command-line.md says how types and keys are converted.
+            --ejdb and --sqlite read all collections or tables of another database, with their indexes; \
+            --collection and --table select one. docs/command-line.md says how types and keys are converted.
 
             The command creates the database if it does not exist. It skips invalid documents, reports them with \
             the numbers of their lines, and exits with 1 at the end; --rejects keeps them in a file that can be mended. \
@@ -32,6 +33,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
               tansu import people.tansu people.ndjson --compression lz4
               tansu import people.tansu towns.csv --dry-run
               tansu import people.tansu --ejdb old/addressbook
+              tansu import people.tansu --sqlite shop.db --table orders
             """
     )
 

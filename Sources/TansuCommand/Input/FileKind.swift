@@ -95,7 +95,7 @@ enum FileKind: Equatable {
         case .database: "copy it with \"tansu dump \(path) | tansu load DATABASE\" or \"tansu backup\""
         case .json: "import it with \"tansu import DATABASE \(path)\""
         case .separated: "import it with \"tansu import DATABASE \(path) --format csv\""
-        case .sqlite: "export its tables as CSV, and import those with \"tansu import\""
+        case .sqlite: "import its tables with \"tansu import DATABASE --sqlite \(path)\""
         case .tokyoCabinet: "import the database of EJDB with \"tansu import DATABASE --ejdb \(path)\""
         case .binary: "export it as JSON or CSV, or name the encoding of a text with \"tansu import --encoding\""
         case .folder, .other: nil
