@@ -11,7 +11,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             A JSON file has one object after another, each on one line or on several, or one array of objects; also \
             extended JSON of version 1 or 2. A CSV or TSV file has a header with the names of the fields; a name such \
             as address.city makes a nested document. Its values are text unless --infer-types or --dates says \
-            otherwise, and an empty value is no field. The file can be compressed with gzip.
+            otherwise, and an empty value is no field. The file can be compressed with gzip or zstd.
 
             --ejdb and --sqlite read all collections or tables of another database, with their indexes; \
             --collection and --table select one. docs/command-line.md says how types and keys are converted.

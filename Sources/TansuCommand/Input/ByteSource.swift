@@ -15,7 +15,8 @@ protocol ByteSource: AnyObject {
     var name: String { get }
 }
 
-/// Opens a file, or standard input for "-", as text in UTF-8. It detects gzip by the first bytes and decompresses it.
+/// Opens a file, or standard input for "-", as text in UTF-8. It detects gzip and zstd by the first bytes and decompresses
+/// them.
 /// - Parameters:
 ///   - encoding: The encoding of the text, or nil for UTF-8, or UTF-16 with a byte order mark.
 ///   - key: Returns the key of an encrypted dump. Without it the bytes are as they are.
@@ -24,8 +25,19 @@ func openByteSource(
 ) throws -> any ByteSource {
     let file = try FileSource(path: path)
     if let key, try file.peek(8).starts(with: "TANSUENC".utf8) { return try DecryptingSource(file, key: key()) }
-    let isCompressed = try file.peek(2).starts(with: [0x1F, 0x8B])
-    return DecodingSource(isCompressed ? try GzipSource(file) : file, encoding: encoding)
+    return DecodingSource(try decompressed(file), encoding: encoding)
+}
+
+/// Opens a file, or standard input for "-", and decompresses it.
+func openCompressedSource(path: String) throws -> any ByteSource { try decompressed(FileSource(path: path)) }
+
+/// The content of a file that is compressed with gzip or zstd, as its first bytes tell, or that is not.
+private func decompressed(_ file: FileSource) throws -> any ByteSource {
+    let head = try file.peek(2)
+    if head.starts(with: [0x1F, 0x8B]) { return try GzipSource(file) }
+    // A terminal may have no more than two bytes for now.
+    guard head.starts(with: [0x28, 0xB5]), try file.peek(4).starts(with: [0x28, 0xB5, 0x2F, 0xFD]) else { return file }
+    return try ZstdSource(file)
 }
 
 extension ByteSource {

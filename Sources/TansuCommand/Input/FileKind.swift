@@ -139,10 +139,10 @@ enum InputFormat: String, CaseIterable, Sendable {
     /// Tab-separated values with a header, quoted as CSV.
     case tsv
 
-    /// The format by the extension of a file name, without ".gz".
+    /// The format by the extension of a file name, without ".gz" and ".zst".
     init(file path: String) {
         var name = (path as NSString).lastPathComponent.lowercased() as NSString
-        if name.pathExtension == "gz" { name = name.deletingPathExtension as NSString }
+        if ["gz", "zst"].contains(name.pathExtension) { name = name.deletingPathExtension as NSString }
         switch name.pathExtension {
         case "csv": self = .csv
         case "tsv", "tab": self = .tsv

@@ -5,11 +5,14 @@ import TansuBSON
 /// for example when standard output is a file on a full disk.
 final class OutputWriter {
     private let descriptor: Int32
+    private let encoder: (any StreamEncoder)?
     private var buffer: [UInt8] = []
     private let capacity = 64 * 1024
 
-    init(descriptor: Int32 = STDOUT_FILENO) {
+    /// - Parameter encoder: The compression of what is written, which `finish()` completes.
+    init(descriptor: Int32 = STDOUT_FILENO, encoder: (any StreamEncoder)? = nil) {
         self.descriptor = descriptor
+        self.encoder = encoder
         buffer.reserveCapacity(capacity + 4096)
     }
 
@@ -34,6 +37,17 @@ final class OutputWriter {
     /// Writes the buffer to the descriptor.
     /// - Throws: `CommandError` when the write fails.
     func flush() throws {
+        if let encoder { buffer = try encoder.encode(buffer, isEnd: false) }
+        try writeBuffer()
+    }
+
+    /// Writes the buffer, and the end of a compression.
+    func finish() throws {
+        if let encoder { buffer = try encoder.encode(buffer, isEnd: true) }
+        try writeBuffer()
+    }
+
+    private func writeBuffer() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
         var offset = 0
         while offset < buffer.count {
