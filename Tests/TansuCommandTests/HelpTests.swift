@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Tansu
+import TansuBSON
 import Testing
 
 @testable import TansuCommand
@@ -48,11 +49,13 @@ struct HelpTests {
         try command.write("people.json.gz", gzipped("[{\"name\": \"Ann\"}, {\"name\": \"Bob\"}]"))
         try command.write("towns.csv", "name,address.zip\nYork,12345\n")
         try command.write("towns.txt", "name;founded\nYork;1190-03-16\n")
-        for folder in ["old"] {
+        for folder in ["old", "dump/shop"] {
             let path = command.path(folder)
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
         try command.write("old/addressbook", TokyoCabinetWriter().file().bytes)
+        try command.write("dump/shop/orders.bson", (["_id": 1] as BSONDocument).bytes)
+        try command.write("dump/shop/orders.metadata.json", "{}")
         let hasSQLite = SQLiteFile.isInstalled
         if hasSQLite { try SQLiteFile(command.path("shop.db")).run("CREATE TABLE orders (item)") }
         try command.write("old.txt", "old passphrase\n")

@@ -22,19 +22,25 @@ struct ForeignOptions: ParsableArguments {
             valueName: "name"))
     var table: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "What mongodump wrote: the folder of a database, a file NAME.bson, or an archive.", valueName: "path"),
+        completion: .directory)
+    var mongodump: String?
+
     func validate() throws {
-        for (path, name) in [(ejdb, "EJDB database"), (sqlite, "SQLite database")] {
+        for (path, name) in [(ejdb, "EJDB database"), (sqlite, "SQLite database"), (mongodump, "dump")] {
             guard let path else { continue }
             try checkPath(path, of: name)
             if path == "-" { throw ValidationError("The \(name) cannot be read from standard input") }
         }
-        if [ejdb, sqlite].compactMap({ $0 }).count > 1 {
-            throw ValidationError("\"--ejdb\" and \"--sqlite\" exclude each other")
+        if [ejdb, sqlite, mongodump].compactMap({ $0 }).count > 1 {
+            throw ValidationError("\"--ejdb\", \"--sqlite\" and \"--mongodump\" exclude each other")
         }
         if !table.isEmpty, sqlite == nil { throw ValidationError("\"--table\" needs \"--sqlite\"") }
     }
 
-    var isGiven: Bool { ejdb != nil || sqlite != nil }
+    var isGiven: Bool { ejdb != nil || sqlite != nil || mongodump != nil }
 
     /// Opens the database, if one is given.
     /// - Parameter collection: The name of the collection for one table of SQLite.
@@ -42,6 +48,7 @@ struct ForeignOptions: ParsableArguments {
     func database(_ collection: String?) throws -> (any ForeignDatabase)? {
         if let ejdb { return try EJDBDatabase(path: ejdb) }
         if let sqlite { return try SQLiteDatabase(path: sqlite, tables: table, collection: collection) }
+        if let mongodump { return try MongoDump(path: mongodump) }
         return nil
     }
 }

@@ -13,7 +13,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             as address.city makes a nested document. Its values are text unless --infer-types or --dates says \
             otherwise, and an empty value is no field. The file can be compressed with gzip or zstd.
 
-            --ejdb and --sqlite read all collections or tables of another database, with their indexes; \
+            --ejdb, --sqlite and --mongodump read all collections or tables of another database, with their indexes; \
             --collection and --table select one. docs/command-line.md says how types and keys are converted.
 
             The command creates the database if it does not exist. It skips invalid documents, reports them with \
@@ -34,6 +34,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
               tansu import people.tansu towns.csv --dry-run
               tansu import people.tansu --ejdb old/addressbook
               tansu import people.tansu --sqlite shop.db --table orders
+              tansu import people.tansu --mongodump dump/shop
             """
     )
 
