@@ -62,7 +62,7 @@ struct HelpTests {
         try command.write("new.txt", "new passphrase\n")
         // An example may use the results of the examples before it.
         let order = [
-            "import", "save", "find", "count", "get", "distinct", "aggregate", "update", "index create",
+            "import", "export", "save", "find", "count", "get", "distinct", "aggregate", "update", "index create",
             "index list",
             "search", "complete", "suggest", "explain", "index drop", "collections list", "collections create",
             "collections rename", "collections drop",

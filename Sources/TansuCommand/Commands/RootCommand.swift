@@ -21,7 +21,8 @@ struct RootCommand: ParsableCommand {
             """,
         version: VersionText.text,
         subcommands: [
-            DemoCommand.self, ImportCommand.self, FindCommand.self, CountCommand.self, GetCommand.self,
+            DemoCommand.self, ImportCommand.self, ExportCommand.self, FindCommand.self, CountCommand.self,
+            GetCommand.self,
             DistinctCommand.self, AggregateCommand.self, SaveCommand.self, UpdateCommand.self,
             RemoveCommand.self, IndexCommand.self, CollectionsCommand.self, StatsCommand.self,
             ExplainCommand.self, BackupCommand.self, RestoreCommand.self, DumpCommand.self,

@@ -1,0 +1,131 @@
+import Foundation
+import TansuBSON
+import Testing
+
+@testable import TansuCommand
+
+@Suite("tansu export")
+struct ExportTests {
+    private func withDocuments(_ lines: String) throws -> Command {
+        let command = try Command()
+        let result = try command.tansu(["import", "db", "-", "--collection", "c"], input: Array(lines.utf8))
+        try #require(result.status == 0, "\(result.error)")
+        return command
+    }
+
+    private let mixed = """
+        {"_id": 1, "t": "a,b", "n": {"a": 1.5, "b": {"c": "x\\"y"}}, "l": [1, "x"], "e": "", "z": null, "code": "012"}
+        {"_id": 2, "new": true, "n": {"a": 2}, "d": {"$date": "2020-01-02T03:04:05Z"}, "b": {"$binary": "AP8=", "$type": "00"}}
+
+        """
+
+    @Test("CSV has a column for every field, also of nested documents, and an import reads it back")
+    func csv() throws {
+        let command = try withDocuments(mixed)
+        let result = try command.tansu("export", "db", "c", "--format", "csv")
+        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(
+            result.output == """
+                _id,t,n.a,n.b.c,l,e,z,code,new,d,b
+                1,"a,b",1.5,"x""y","[1,""x""]","",,"012",,,
+                2,,2,,,,,,true,2020-01-02T03:04:05Z,"{""$binary"":{""base64"":""AP8="",""subType"":""00""}}"
+
+                """)
+        try command.write("back.csv", result.output)
+        try command.succeed("import", "db", "back.csv", "--infer-types", "--dates", "d")
+        let back = try command.tansu("find", "db", "back").documents()
+        #expect(
+            back[0] == [
+                "_id": 1, "t": "a,b", "n": ["a": 1.5, "b": ["c": "x\"y"]], "l": "[1,\"x\"]", "e": "", "code": "012",
+            ])
+        #expect(back[1]["n"] == ["a": 2] && back[1]["d"] == .date(1_577_934_245_000))
+    }
+
+    @Test("--fields gives the order of the columns, --query, --sort and --max the rows")
+    func selection() throws {
+        let command = try Command.withPeople()
+        let words = ["export", "people.tansu", "people", "--format", "tsv", "--fields", "age,name"]
+        let result = try command.tansu(words + ["--query", "{\"age\": {\"$gt\": 30}}", "--sort", "-age"], input: [])
+        #expect(result.output == "_id\tage\tname\nann\t41\tAnn\n7\t33\tCem\n")
+        #expect(try command.tansu(words + ["--max", "1"], input: []).lines.count == 2)
+    }
+
+    @Test("text that begins as a formula is announced, and --spreadsheet makes it text")
+    func formulas() throws {
+        let command = try withDocuments("{\"_id\": 1, \"a\": \"=1+2\", \"b\": -5}\n{\"_id\": 2, \"a\": \"@x\"}\n")
+        let plain = try command.tansu("export", "db", "c", "--format", "csv")
+        #expect(plain.output == "_id,a,b\n1,=1+2,-5\n2,@x,\n")
+        #expect(plain.error.contains("2 values that a spreadsheet may take for a formula"))
+        let safe = try command.tansu("export", "db", "c", "--format", "csv", "--spreadsheet")
+        #expect(safe.output == "\u{FEFF}_id,a,b\n1,'=1+2,-5\n2,'@x,\n" && safe.error.isEmpty)
+    }
+
+    @Test("Markdown has one line for each document, whatever is in it")
+    func markdown() throws {
+        let command = try withDocuments("{\"_id\": 1, \"a\": \"x|y\\nz <b> \\u001b[2J\"}\n")
+        #expect(
+            try command.tansu("export", "db", "c", "--format", "markdown").output
+                == "| \\_id | a |\n| --- | --- |\n| 1 | x\\|y<br>z &lt;b> \\u001b\\[2J |\n")
+    }
+
+    @Test("JSON is one array or lines, and canonical when types are to be kept")
+    func json() throws {
+        let command = try withDocuments("{\"_id\": {\"$numberLong\": \"1\"}}\n{\"_id\": 2}\n")
+        #expect(try command.tansu("export", "db", "c").output == "{\"_id\":1}\n{\"_id\":2}\n")
+        #expect(
+            try command.tansu("export", "db", "c", "--format", "json").output == "[\n{\"_id\":1},\n{\"_id\":2}\n]\n")
+        #expect(try command.tansu("export", "db", "c", "--canonical").lines[0] == "{\"_id\":{\"$numberLong\":\"1\"}}")
+        #expect(
+            try command.tansu("export", "db", "c", "--format", "json", "--query", "{\"a\": 1}").output == "[]\n")
+    }
+
+    @Test(
+        "a file is compressed by its extension, complete when it has its name, and not replaced",
+        arguments: ["gz", "zst"])
+    func files(compression: String) throws {
+        if compression == "zst", (try? ZstdEncoder()) == nil { return }
+        let command = try Command()
+        let lines = (0..<20_000).map { "{\"_id\":\($0),\"t\":\"text \($0 * 7919)\"}\n" }.joined()
+        try command.write("in.ndjson", lines)
+        try command.succeed("import", "db", "in.ndjson", "--collection", "c")
+        let file = "out.ndjson.\(compression)"
+        let result = try command.tansu("export", "db", "c", "--output", file)
+        #expect(result.status == 0 && result.output == "20,000 documents exported to \(file)\n", "\(result.error)")
+        #expect(!command.exists(file + ".tansu-part"))
+        let source = try openByteSource(path: command.path(file))
+        #expect(try source.first(1 << 24) == Array(lines.utf8))
+        try command.succeed("import", "db", file, "--collection", "back")
+        #expect(try command.tansu("count", "db", "back").output == "20000\n")
+        let again = try command.tansu("export", "db", "c", "--output", file)
+        #expect(again.status == 73 && again.error.contains("exists already"))
+        #expect(try command.tansu("export", "db", "c", "--output", "db/x.csv").status == 73)
+        #expect(try command.tansu("export", "db", "absent", "--output", "other.csv").status == 66)
+        let invalid = try command.tansu("export", "db", "c", "--query", "{\"$no\": 1}", "--output", "other.csv")
+        #expect(invalid.status == 65 && invalid.error.contains("\"other.csv\" was not created"))
+        #expect(!command.exists("other.csv") && !command.exists("other.csv.tansu-part"))
+    }
+
+    @Test("a damaged zstd file is an error with its name")
+    func damagedZstd() throws {
+        guard let encoder = try? ZstdEncoder() else { return }
+        let command = try Command()
+        let packed = try encoder.encode(Array(people.utf8), isEnd: true)
+        try command.write("cut.zst", Array(packed.dropLast(5)))
+        let result = try command.tansu("import", "db", "cut.zst")
+        #expect(result.status == 65 && result.error.contains("BAD_ZSTD"), "\(result.error)")
+        try command.write("whole.zst", packed + packed)
+        try command.succeed("import", "db", "whole.zst")
+        #expect(try command.tansu("count", "db", "whole").output == "3\n")
+    }
+
+    @Test("options that exclude each other are refused")
+    func usage() throws {
+        let command = try Command.withPeople()
+        for words in [
+            ["--format", "csv", "--canonical"], ["--spreadsheet"], ["--format", "xml"],
+            ["--format", "markdown", "--spreadsheet"],
+        ] {
+            #expect(try command.tansu(["export", "people.tansu", "people"] + words, input: []).status == 64)
+        }
+    }
+}
