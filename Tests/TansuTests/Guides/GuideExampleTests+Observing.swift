@@ -127,8 +127,8 @@ extension GuideExampleTests {
                 notes.find().sorted(by: "title"), pageSize: 50, sectionedBy: { String($0.title.prefix(1)) })
             list.onUpdate = { list in print(list.sections.map(\.value), list.changes.count) }  // ["b", "j"] 2, ["j"] 1
             while list.isLoading { await Task.yield() }
-            if list.hasMore { list.loadMore() }  // as when the last row appears
-            list.query = notes.find(["title": ["$begin": "j"]]).sorted(by: "title")  // as when somebody types "j"
+            if list.hasMore { list.loadMore() }
+            list.query = notes.find(["title": ["$begin": "j"]]).sorted(by: "title")
             while list.isLoading { await Task.yield() }
             return lines
         }

@@ -23,11 +23,11 @@ export async function showSearch(view, page) {
     if (location.hash === target) await page.reload();
     else location.hash = target.slice(1);
   };
-  const { combo, input } = searchBox(path, page.signal, go);
+  const { combo, input, time } = searchBox(path, page.signal, go);
   input.value = text;
   add(view, [
     form({ role: 'search' }, () => go(input.value),
-      el('div', { class: 'row' }, combo, el('button', { class: 'primary' }, 'Search'))),
+      el('div', { class: 'row' }, combo, el('button', { class: 'primary' }, 'Search'))), time,
     el('p', { class: 'dim' }, 'Words are alternatives; "phrases" must be there, -words must not; a * at the end stands for any ending. Searched: ',
       Object.entries(index.weights).map(([name, weight], at) => [at > 0 && ', ', name === '**' ? 'all texts' : shown(name, 60), weight !== 1 && ` (weight ${weight})`]), '.'),
   ]);
@@ -122,8 +122,8 @@ function searchBox(path, signal, go) {
   });
   input.addEventListener('blur', close);
   const combo = field('Search', input, 'grow combo');
-  combo.append(list, time);
-  return { combo, input };
+  combo.append(list);
+  return { combo, input, time };
 }
 
 /** What a collection without an index of words shows: how to make one. */
