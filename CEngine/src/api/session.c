@@ -38,6 +38,13 @@ static void end(const command_session *session) {
     }
 }
 
+/* not_open -- the error for a number that names nothing. */
+static tansu_status not_open(session_kind kind, int64_t number, tansu_error *error) {
+    return error_set(error, TANSU_E_NOT_FOUND, kind_names[kind],
+                     "The %s %lld is not open; it has ended, or was never begun", kind_names[kind],
+                     (long long)number);
+}
+
 tansu_status session_add(tansu_db *db, session_kind kind, void *handle, int64_t txn,
                          int64_t *number, tansu_error *error) {
     database *inner = db_inner(db);
@@ -69,9 +76,7 @@ tansu_status session_take(tansu_db *db, session_kind kind, int64_t number, void 
     command_session *session = find(&db->sessions, number);
     command_session *txn = session == NULL ? NULL : find(&db->sessions, session->txn);
     if (session == NULL || session->kind != kind) {
-        status = error_set(error, TANSU_E_NOT_FOUND, kind_names[kind],
-                           "The %s %lld is not open; it has ended, or was never begun",
-                           kind_names[kind], (long long)number);
+        status = not_open(kind, number, error);
     } else if (session->busy || (txn != NULL && txn->busy)) {
         status = error_set(error, TANSU_E_BUSY, kind_names[kind],
                            "Another command uses the %s %lld; wait for its response",
@@ -118,6 +123,28 @@ void session_put_back(tansu_db *db, int64_t number) {
 
 void session_forget(tansu_db *db, int64_t number) {
     give_back(db, number, true);
+}
+
+tansu_status session_cancel(tansu_db *db, int64_t txn, tansu_error *error) {
+    database *inner = db_inner(db);
+    tansu_status status = handle_check_process(inner, error);
+    if (status != TANSU_OK)
+        return status;
+    pthread_mutex_lock(&inner->mutex);
+    command_session *session = find(&db->sessions, txn);
+    if (session == NULL || session->kind != SESSION_TXN || session->ending)
+        status = not_open(SESSION_TXN, txn, error);
+    else /* it was started, so that nothing of it waits and has to be woken */
+        interrupt_ask(&((tansu_txn *)session->handle)->interrupt);
+    pthread_mutex_unlock(&inner->mutex);
+    return status;
+}
+
+void session_ending(tansu_db *db, int64_t txn) {
+    database *inner = db_inner(db);
+    pthread_mutex_lock(&inner->mutex);
+    find(&db->sessions, txn)->ending = true;
+    pthread_mutex_unlock(&inner->mutex);
 }
 
 /* take_free -- takes one out that no command uses: of that transaction, or of that kind when `txn`

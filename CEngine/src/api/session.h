@@ -16,7 +16,8 @@ typedef struct command_session {
     int64_t txn; /* the number of the transaction that a cursor belongs to, or 0 */
     void *handle;
     session_kind kind;
-    bool busy; /* a command uses it */
+    bool busy;   /* a command uses it */
+    bool ending; /* a command commits or aborts it */
 } command_session;
 
 /* Those of a handle; guarded by the mutex of its database. */
@@ -44,6 +45,14 @@ void session_put_back(tansu_db *db, int64_t number);
 
 /* session_forget -- the same, when the caller ends the handle itself. */
 void session_forget(tansu_db *db, int64_t number);
+
+/* session_cancel -- cancels a transaction, also while a command of another thread uses it. Errors:
+ * NOT_FOUND (also while it is being ended), INVALID_STATE (in a fork). */
+tansu_status session_cancel(tansu_db *db, int64_t txn, tansu_error *error);
+
+/* session_ending -- marks a transaction that the caller has taken as being ended: it cannot be
+ * cancelled from now on, because its handle is about to be freed. */
+void session_ending(tansu_db *db, int64_t txn);
 
 /* session_end_cursors -- closes the cursors of a transaction that the caller has taken. */
 void session_end_cursors(tansu_db *db, int64_t txn);

@@ -305,6 +305,52 @@ static void one_request_at_a_time_uses_a_feed(void) {
     }
 }
 
+typedef struct reader {
+    tansu_db *db;
+    int txn;
+    bool began; /* atomic */
+    char response[400];
+} reader;
+
+/* The conditions are such that the query lasts for as long as nobody cancels it, or nearly. */
+static void *count_for_long(void *context) {
+    reader *r = context;
+    __atomic_store_n(&r->began, true, __ATOMIC_RELEASE);
+    snprintf(r->response, sizeof r->response, "%s",
+             run(r->db,
+                 "{'op': 'aggregate', 'collection': 'c', 'transaction': %d, 'pipeline': ["
+                 "{'$set': {'a': {'$range': [0, 1000]}}}, {'$unwind': '$a'}, "
+                 "{'$set': {'a': {'$range': [0, 1000]}}}, {'$unwind': '$a'}, "
+                 "{'$set': {'a': {'$range': [0, 1000]}}}, {'$unwind': '$a'}, {'$count': 'n'}]}",
+                 r->txn));
+    tansu_free(last);
+    return NULL;
+}
+
+/* Cancelling a transaction ends the command that another thread runs in it, and the transaction. */
+static void a_running_command_is_cancelled_with_its_transaction(void) {
+    static const char *const modes[] = {"read", "write"};
+    for (int i = 0; i < 2; i++) {
+        reader r = {.db = filled(10)};
+        r.txn = (int)number_in(run(r.db, "{'op': 'begin', 'mode': '%s'}", modes[i]), "transaction");
+        pthread_t thread;
+        REQUIRE(pthread_create(&thread, NULL, count_for_long, &r) == 0);
+        while (!__atomic_load_n(&r.began, __ATOMIC_ACQUIRE))
+            ;
+        OK(run(r.db, "{'op': 'cancel', 'transaction': %d}", r.txn));
+        pthread_join(thread, NULL);
+        CHECK(is_error(r.response, "CANCELLED"));
+        CHECK(is_error(run(r.db, "{'op': 'count', 'collection': 'c', 'transaction': %d}", r.txn),
+                       "CANCELLED"));
+        CHECK(is_error(run(r.db, "{'op': 'commit', 'transaction': %d}", r.txn), "CANCELLED"));
+        CHECK(is_error(run(r.db, "{'op': 'cancel', 'transaction': %d}", r.txn), "NOT_FOUND"));
+        int cursor =
+            (int)number_in(run(r.db, "{'op': 'find', 'collection': 'c', 'batch': 1}"), "cursor");
+        CHECK(is_error(run(r.db, "{'op': 'cancel', 'transaction': %d}", cursor), "NOT_FOUND"));
+        tansu_close(r.db);
+    }
+}
+
 int main(void) {
     RUN(batches_are_what_one_find_returns);
     RUN(wrong_numbers_are_errors);
@@ -312,5 +358,6 @@ int main(void) {
     RUN(closing_ends_what_is_open);
     RUN(open_ones_are_bounded);
     RUN(one_request_at_a_time_uses_a_feed);
+    RUN(a_running_command_is_cancelled_with_its_transaction);
     return check_finish();
 }

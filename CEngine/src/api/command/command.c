@@ -155,6 +155,7 @@ static const struct operation {
     {"begin", command_begin, 0, MODE | DURABILITY, ALONE},
     {"commit", command_commit, TRANSACTION, 0, ALONE},
     {"abort", command_abort, TRANSACTION, 0, ALONE},
+    {"cancel", command_cancel, TRANSACTION, 0, ALONE},
     {"savepoint", command_savepoint, TRANSACTION, 0, IN_TRANSACTION},
     {"releaseSavepoint", command_release_savepoint, TRANSACTION, 0, IN_TRANSACTION},
     {"rollBackSavepoint", command_roll_back_savepoint, TRANSACTION, 0, IN_TRANSACTION},

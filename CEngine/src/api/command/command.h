@@ -136,6 +136,7 @@ tansu_status command_close_cursor(command *c, tansu_error *error);
 tansu_status command_begin(command *c, tansu_error *error);
 tansu_status command_commit(command *c, tansu_error *error);
 tansu_status command_abort(command *c, tansu_error *error);
+tansu_status command_cancel(command *c, tansu_error *error);
 tansu_status command_savepoint(command *c, tansu_error *error);
 tansu_status command_release_savepoint(command *c, tansu_error *error);
 tansu_status command_roll_back_savepoint(command *c, tansu_error *error);

@@ -296,6 +296,7 @@ static tansu_status end_transaction(command *c, bool commits, uint64_t *sequence
     tansu_status status = session_take(c->db, SESSION_TXN, number, &txn, error);
     if (status != TANSU_OK)
         return status;
+    session_ending(c->db, number);
     session_end_cursors(c->db, number);
     if (commits)
         status = tansu_txn_commit(txn, sequence, error);
@@ -315,6 +316,11 @@ tansu_status command_commit(command *c, tansu_error *error) {
 
 tansu_status command_abort(command *c, tansu_error *error) {
     return end_transaction(c, false, NULL, error);
+}
+
+/* command_cancel -- ends what another thread's command does in a transaction. */
+tansu_status command_cancel(command *c, tansu_error *error) {
+    return session_cancel(c->db, command_number(c, MEMBER_TRANSACTION, 0), error);
 }
 
 tansu_status command_savepoint(command *c, tansu_error *error) {
