@@ -85,7 +85,7 @@ extension AggregateCommand {
         let outputs = explain ? [] : stages.compactMap(\.pipelineTarget)
         for name in outputs { try OwnedCollection.check(name) }
         return try OpenDatabase.with(target, outputs.isEmpty ? .read : .write) { opened in
-            for name in outputs { try checkOutput(name, opened) }
+            for name in outputs { try OwnedCollection.check(output: name, of: opened.database) }
             let rows = try opened.existingCollection(target.collection)
                 .aggregate(Database.Pipeline(documents: stages), hints: hints)
             if explain {
@@ -114,14 +114,5 @@ extension AggregateCommand {
             if let value = hints.removeValue(forKey: hint) { stages.append([stage: value]) }
         }
         return (stages, hints)
-    }
-
-    /// - Throws: `CommandError` for a collection that a pipeline must not write to.
-    private func checkOutput(_ name: String, _ opened: OpenDatabase) throws {
-        guard try name == OwnedCollection.accounts || opened.isReplicated(name) else { return }
-        throw CommandError(
-            code: "INVALID_ARGUMENT",
-            message: "A pipeline cannot write to the collection \"\(name)\", which is replicated or has accounts",
-            remedy: "write to another collection, or save the documents with \"tansu save\"", status: .usage)
     }
 }

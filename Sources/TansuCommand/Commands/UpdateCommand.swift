@@ -38,15 +38,12 @@ struct UpdateCommand: Subcommand {
         if replace {
             operations = ["$replace": .document(try OwnedCollection.stored(operations, in: target.collection))]
         }
-        for fields in operations.compactMap({ $0.value.documentValue }) + [operations] {
-            try OwnedCollection.check(update: fields, in: target.collection)
-        }
-        try OwnedCollection.check(pipeline: operations["$pipeline"] ?? .null, in: target.collection)
+        try OwnedCollection.check(operations: operations, in: target.collection, isReplicated: false)
         let hints = try resolvedHints()
         return try OpenDatabase.with(target, .write) { opened in
             try opened.checkCollection(target.collection)
             let isReplicated = try opened.isReplicated(target.collection)
-            if isReplicated { try checkReplicable(operations) }
+            try OwnedCollection.check(operations: operations, in: target.collection, isReplicated: isReplicated)
             let result = try opened.database.write { transaction in
                 do {
                     let collection = try transaction.collection(target.collection)
@@ -66,19 +63,6 @@ struct UpdateCommand: Subcommand {
                 ],
                 text: summary(result), asJSON: output.json)
             return result.matched == 0 && result.upserted.isEmpty ? .incomplete : .success
-        }
-    }
-
-    /// - Throws: `CommandError` for operations that make fields which no replicated document has.
-    private func checkReplicable(_ operations: BSONDocument) throws {
-        for (name, fields) in operations {
-            guard let fields = fields.documentValue else { continue }
-            let isRename = name == "$rename"
-            let names =
-                isRename ? fields.compactMap { $0.value.stringValue } : name == "$unset" ? [] : fields.keys.map { $0 }
-            for name in names where name.prefixUntil(".") != "_id" {
-                try SyncLayer.check([name.prefixUntil("."): 0], in: target.collection)
-            }
         }
     }
 

@@ -64,6 +64,24 @@ struct OpenDatabase {
         return result
     }
 
+    /// The same for a closure after which cursors, transactions and feeds of JSON commands may be open: these end with
+    /// the last reference to the database, and so does the database.
+    static func withOpenHandles<Result>(
+        _ target: some DatabaseTarget, _ mode: Mode, _ body: (OpenDatabase) throws -> Result
+    ) throws -> Result {
+        var result: Result?
+        do {
+            return try with(target, mode) { opened in
+                let value = try body(opened)
+                result = value
+                return value
+            }
+        } catch let error as TansuError where error.code == .busy {
+            guard let result else { throw error }
+            return result
+        }
+    }
+
     /// Closes the database after its command. Its commits are durable by then, so a checkpoint that fails is a warning:
     /// whoever took it for a failure of the command would run that again.
     private func close() throws {
@@ -245,7 +263,7 @@ extension OpenDatabase {
 
     /// Whether a collection is replicated.
     func isReplicated(_ collection: String) throws -> Bool {
-        try database.collection(Self.replicationStates).get(collection) != nil
+        try OwnedCollection.isReplicated(collection, in: database)
     }
 
     /// Has the documents that have no revision get one in the collections that a load made replicated: they may have been there

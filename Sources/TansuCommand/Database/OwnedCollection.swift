@@ -40,6 +40,38 @@ enum OwnedCollection {
         throw clearPassword("An update does not hash the password of an account")
     }
 
+    /// - Throws: `CommandError` for operations that would store a password as it is, or fields that no replicated document has.
+    static func check(operations: BSONDocument, in collection: String, isReplicated: Bool) throws {
+        for fields in operations.compactMap({ $0.value.documentValue }) + [operations] {
+            try check(update: fields, in: collection)
+        }
+        try check(pipeline: operations["$pipeline"] ?? .null, in: collection)
+        guard isReplicated else { return }
+        for (name, fields) in operations {
+            guard let fields = fields.documentValue else { continue }
+            let isRename = name == "$rename"
+            let names =
+                isRename ? fields.compactMap { $0.value.stringValue } : name == "$unset" ? [] : fields.keys.map { $0 }
+            for name in names where name.prefixUntil(".") != "_id" {
+                try SyncLayer.check([name.prefixUntil("."): 0], in: collection)
+            }
+        }
+    }
+
+    /// - Throws: `CommandError` for a collection that a pipeline must not write to.
+    static func check(output name: String, of database: Database) throws {
+        guard try name == accounts || isReplicated(name, in: database) else { return }
+        throw CommandError(
+            code: "INVALID_ARGUMENT",
+            message: "A pipeline cannot write to the collection \"\(name)\", which is replicated or has accounts",
+            remedy: "write to another collection, or save the documents with \"tansu save\"", status: .usage)
+    }
+
+    /// Whether a collection is replicated.
+    static func isReplicated(_ collection: String, in database: Database) throws -> Bool {
+        try database.collection(OpenDatabase.replicationStates).get(collection) != nil
+    }
+
     private static func mayStorePassword(_ value: BSONValue) -> Bool {
         if let values = value.arrayValue { return values.contains(where: mayStorePassword) }
         guard let fields = value.documentValue else { return false }
