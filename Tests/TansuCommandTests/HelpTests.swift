@@ -62,8 +62,8 @@ struct HelpTests {
         try command.write("new.txt", "new passphrase\n")
         // An example may use the results of the examples before it.
         let order = [
-            "import", "export", "save", "find", "count", "get", "distinct", "aggregate", "update", "index create",
-            "index list",
+            "import", "export", "save", "find", "count", "shell", "exec", "get", "distinct", "aggregate", "update",
+            "index create", "index list",
             "search", "complete", "suggest", "explain", "index drop", "collections list", "collections create",
             "collections rename", "collections drop",
             "stats", "backup",

@@ -28,7 +28,8 @@ struct RootCommand: ParsableCommand {
             ExplainCommand.self, BackupCommand.self, RestoreCommand.self, DumpCommand.self,
             LoadCommand.self, VerifyCommand.self, RepairCommand.self, CompactCommand.self,
             EncryptCommand.self, DecryptCommand.self, RekeyCommand.self, SearchCommand.self, CompleteCommand.self,
-            SuggestCommand.self, AnalyzeCommand.self, ServeCommand.self, ReplicateCommand.self,
+            SuggestCommand.self, AnalyzeCommand.self, ShellCommand.self, ExecCommand.self, ServeCommand.self,
+            ReplicateCommand.self,
         ]
     )
 }

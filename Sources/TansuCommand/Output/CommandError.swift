@@ -16,6 +16,8 @@ struct CommandError: Error, Sendable, Equatable {
     var status: CommandExitCode
     /// The number of the document at fault when several were saved, counted from 0, as in JSON commands.
     var document: Int?
+    /// The line that the error is about and a mark below the place, for a text that was typed; or an empty string.
+    var excerpt = ""
     /// Whether the output could not be written, after all the command's work.
     var isOfOutput = false
 
@@ -48,7 +50,7 @@ struct CommandError: Error, Sendable, Equatable {
 
     /// Writes the error to standard error.
     func report(asJSON: Bool) {
-        writeError(asJSON ? json : text)
+        writeError(asJSON ? json : excerpt.isEmpty ? text : "\(text)\n\(excerpt)")
     }
 }
 

@@ -6,13 +6,21 @@ import TansuBSON
 final class OutputWriter {
     private let descriptor: Int32
     private let encoder: (any StreamEncoder)?
+    /// Takes the bytes instead of the descriptor.
+    private let sink: (([UInt8]) throws -> Void)?
     private var buffer: [UInt8] = []
     private let capacity = 64 * 1024
 
-    /// - Parameter encoder: The compression of what is written, which `finish()` completes.
-    init(descriptor: Int32 = STDOUT_FILENO, encoder: (any StreamEncoder)? = nil) {
+    /// - Parameters:
+    ///   - encoder: The compression of what is written, which `finish()` completes.
+    ///   - sink: Takes the bytes instead of the descriptor.
+    init(
+        descriptor: Int32 = STDOUT_FILENO, encoder: (any StreamEncoder)? = nil,
+        sink: (([UInt8]) throws -> Void)? = nil
+    ) {
         self.descriptor = descriptor
         self.encoder = encoder
+        self.sink = sink
         buffer.reserveCapacity(capacity + 4096)
     }
 
@@ -49,6 +57,7 @@ final class OutputWriter {
 
     private func writeBuffer() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
+        if let sink { return try sink(buffer) }
         var offset = 0
         while offset < buffer.count {
             let written = buffer.withUnsafeBytes { bytes in

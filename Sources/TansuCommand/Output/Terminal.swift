@@ -7,15 +7,18 @@ struct Terminal: Sendable {
     let isInteractive: Bool
     /// The width in columns, or nil when the descriptor is not a terminal.
     let width: Int?
+    /// The height in lines, or nil when it is not known.
+    let height: Int?
     /// Whether bold text and colors are allowed.
     let allowsStyle: Bool
 
     static let output = Terminal(descriptor: STDOUT_FILENO)
     static let error = Terminal(descriptor: STDERR_FILENO)
 
-    init(isInteractive: Bool, width: Int?, allowsStyle: Bool) {
+    init(isInteractive: Bool, width: Int?, height: Int? = nil, allowsStyle: Bool) {
         self.isInteractive = isInteractive
         self.width = width
+        self.height = height
         self.allowsStyle = allowsStyle
     }
 
@@ -26,8 +29,10 @@ struct Terminal: Sendable {
         var size = winsize()
         if isInteractive, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
             width = Int(size.ws_col)
+            height = size.ws_row > 0 ? Int(size.ws_row) : nil
         } else {
             width = isInteractive ? 80 : nil
+            height = nil
         }
     }
 
@@ -35,6 +40,7 @@ struct Terminal: Sendable {
     func dim(_ text: String) -> String { styled(text, "2") }
     func green(_ text: String) -> String { styled(text, "32") }
     func cyan(_ text: String) -> String { styled(text, "36") }
+    func yellow(_ text: String) -> String { styled(text, "33") }
 
     private func styled(_ text: String, _ code: String) -> String {
         allowsStyle ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text

@@ -4,6 +4,10 @@ import Testing
 /// A pseudoterminal that captures the output of a program.
 final class PseudoTerminal {
     private let outer: FileHandle
+    /// Everything that `wait(for:)` and `shown()` have read.
+    private(set) var received = ""
+    /// What `wait(for:)` has read beyond the text that it waited for.
+    private var ahead = ""
     /// The side of the program.
     let inner: FileHandle
 
@@ -22,13 +26,16 @@ final class PseudoTerminal {
 
     /// Waits until a program that runs has written a text.
     func wait(for text: String) throws {
-        var shown = ""
+        var shown = ahead
         while !shown.contains(text) {
             var descriptor = pollfd(fd: outer.fileDescriptor, events: Int16(POLLIN), revents: 0)
             let isReady = poll(&descriptor, 1, 60_000) > 0
             try #require(isReady, "The program has written only: \(shown)")
-            shown += String(decoding: outer.availableData, as: UTF8.self)
+            let more = String(decoding: outer.availableData, as: UTF8.self)
+            received += more
+            shown += more
         }
+        ahead = shown.range(of: text).map { String(shown[$0.upperBound...]) } ?? ""
     }
 
     /// The output that was written to the terminal so far.
