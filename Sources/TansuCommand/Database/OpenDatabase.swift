@@ -7,21 +7,29 @@ struct OpenDatabase {
     enum Mode {
         /// Read-only access to an existing database, as of now, whether or not another process writes it.
         case read
+        /// The same, and reads see what the other process has committed since.
+        case follow
         /// Read-write access to an existing database.
         case write
         /// Read-write access to a database, which is created if it does not exist.
         case create
+
+        /// Whether nothing is changed.
+        var isReading: Bool { self == .read || self == .follow }
     }
 
     let database: Database
     let path: String
 
-    /// - Parameter opening: How long to wait while another process has the database open, and the key. Without a key that
-    ///   of an encrypted database is asked for on a terminal.
-    init(path: String, mode: Mode, _ opening: OpeningOptions) throws {
+    /// - Parameters:
+    ///   - opening: How long to wait while another process has the database open, and the key. Without a key that of an
+    ///     encrypted database is asked for on a terminal.
+    ///   - keys: Where the key comes from, instead of `opening`.
+    init(path: String, mode: Mode, _ opening: OpeningOptions, keys: KeySource? = nil) throws {
         self.path = path
         var options = Database.Options(
-            allowWriter: mode == .read, mustExist: mode != .create, key: try opening.key.source.key(),
+            allowWriter: mode.isReading, follow: mode == .follow, mustExist: mode != .create,
+            key: try (keys ?? opening.key.source).key(),
             lockTimeout: opening.timeout)
         do {
             do {
@@ -31,7 +39,7 @@ struct OpenDatabase {
                 database = try Database(path: path, options: options)
             }
         } catch {
-            throw OpenDatabase.openingFailure(error, path: path, mode: mode)
+            throw OpenDatabase.openingFailure(error, path: path, mode: mode, keys ?? opening.key.source)
         }
     }
 
@@ -40,11 +48,12 @@ struct OpenDatabase {
     /// A database that this call created is removed when the closure fails, or returns another exit code than success,
     /// and no document was saved.
     static func with<Result>(
-        _ path: String, _ mode: Mode, _ opening: OpeningOptions, _ body: (OpenDatabase) throws -> Result
+        _ path: String, _ mode: Mode, _ opening: OpeningOptions, keys: KeySource? = nil,
+        _ body: (OpenDatabase) throws -> Result
     ) throws -> Result {
         let new = mode == .create ? NewDatabase(path: path) : nil
         if new != nil { try rejectDatabaseFolder(of: path) }
-        let opened = try OpenDatabase(path: path, mode: mode, opening)
+        let opened = try OpenDatabase(path: path, mode: mode, opening, keys: keys)
         let result: Result
         do {
             result = try body(opened)
@@ -55,7 +64,7 @@ struct OpenDatabase {
             if (try? new?.discardIfEmpty(opened.database)) == true { throw failure }
             try? opened.database.close()
             // Results are printed after the commit: only the output is incomplete.
-            if mode != .read, failure.isOfOutput, failure.remedy.isEmpty {
+            if !mode.isReading, failure.isOfOutput, failure.remedy.isEmpty {
                 failure.remedy = "the changes are committed"
             }
             throw failure
@@ -122,7 +131,9 @@ struct OpenDatabase {
         try Session(database).collectionInfo(name) != nil
     }
 
-    private static func openingFailure(_ error: any Error, path: String, mode: Mode) -> CommandError {
+    private static func openingFailure(
+        _ error: any Error, path: String, mode: Mode, _ keys: KeySource
+    ) -> CommandError {
         guard let error = error as? TansuError else { return CommandError(error) }
         var failure = CommandError(error)
         if failure.path.isEmpty { failure.path = path }
@@ -145,9 +156,9 @@ struct OpenDatabase {
         case .encrypted:
             failure.message = "Database \"\(path)\" is encrypted"
             failure.path = path
-            failure.remedy = "give its key with one of \(KeySource(prefix: "--").names)"
+            failure.remedy = "give its key with one of \(keys.names)"
         case .io where failure.status == .noPermission:
-            if mode == .read { failure.code = error.code.description }
+            if mode.isReading { failure.code = error.code.description }
         case .io where mode == .create && !FileManager.default.fileExists(atPath: path):
             failure.status = .cannotCreate
         default: break
