@@ -43,6 +43,22 @@ struct DotCommand: Sendable {
             return try shell.table(
                 ["op": "indexes", "collection": .string(name)], "indexes", ["name", "keys", "entries"])
         },
+        DotCommand(name: ".schema", arguments: "[c]", help: "describe the documents of a collection") {
+            shell, scanner in
+            let name = try shell.collection(&scanner)
+            var sample = SchemaSample()
+            try shell.inTransaction(isWrite: false) { number in
+                let request: BSONDocument = [
+                    "op": "aggregate", "collection": .string(name), "transaction": BSONValue(number),
+                    "pipeline": [["$sample": ["size": 1000]]],
+                ]
+                try shell.runner.documents(request) { sample.add($0) }
+            }
+            try shell.output.collecting {
+                for line in sample.text(shell.output.terminal) { try shell.output.line(line) }
+            }
+            return true
+        },
         DotCommand(name: ".use", arguments: "c", help: "name the collection of statements that name none") {
             shell, scanner in
             shell.current = try scanner.word()
