@@ -62,9 +62,11 @@ struct HelpTests {
         try command.write("new.txt", "new passphrase\n")
         // An example may use the results of the examples before it.
         let order = [
-            "import", "export", "save", "find", "count", "shell", "exec", "get", "distinct", "aggregate", "update",
+            "import", "export", "save", "find", "count", "shell", "exec", "watch", "schema", "diff", "copy", "bench", "get",
+            "distinct", "aggregate", "update",
             "index create", "index list",
-            "search", "complete", "suggest", "explain", "index drop", "collections list", "collections create",
+            "search", "complete", "suggest", "explain", "index advise", "index drop", "collections list",
+            "collections create",
             "collections rename", "collections drop",
             "stats", "backup",
             "restore", "dump", "load", "verify", "repair", "compact", "encrypt", "decrypt", "rekey",

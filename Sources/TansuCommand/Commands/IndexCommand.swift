@@ -6,7 +6,7 @@ struct IndexCommand: ParsableCommand {
         commandName: "index",
         abstract: "Creates, lists and drops a collection's indexes.",
         discussion: "Indexes make queries and sorts faster. They do not affect results.",
-        subcommands: [Create.self, List.self, Drop.self]
+        subcommands: [Create.self, List.self, Drop.self, Advise.self]
     )
 
     struct Create: Subcommand {

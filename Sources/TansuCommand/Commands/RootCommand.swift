@@ -28,7 +28,8 @@ struct RootCommand: ParsableCommand {
             ExplainCommand.self, BackupCommand.self, RestoreCommand.self, DumpCommand.self,
             LoadCommand.self, VerifyCommand.self, RepairCommand.self, CompactCommand.self,
             EncryptCommand.self, DecryptCommand.self, RekeyCommand.self, SearchCommand.self, CompleteCommand.self,
-            SuggestCommand.self, AnalyzeCommand.self, ShellCommand.self, ExecCommand.self, ServeCommand.self,
+            SuggestCommand.self, AnalyzeCommand.self, ShellCommand.self, ExecCommand.self, WatchCommand.self,
+            SchemaCommand.self, DiffCommand.self, CopyCommand.self, BenchCommand.self, ServeCommand.self,
             ReplicateCommand.self,
         ]
     )
