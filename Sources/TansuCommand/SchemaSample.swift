@@ -178,8 +178,10 @@ struct DistinctSketch {
     private static let kept = 256
     /// Sorted.
     private var hashes: [UInt64] = []
+    private var added = 0
 
     mutating func add(_ value: BSONValue) {
+        added += 1
         // FNV-1a, and the finalizer of SplitMix64 for hashes that are spread evenly.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in (["": value] as BSONDocument).bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -201,6 +203,6 @@ struct DistinctSketch {
 
     var estimate: Int {
         guard !isExact, let last = hashes.last else { return hashes.count }
-        return Int(Double(Self.kept - 1) / (Double(last) / Double(UInt64.max)))
+        return min(added, Int(Double(Self.kept - 1) / (Double(last) / Double(UInt64.max))))
     }
 }

@@ -49,6 +49,30 @@ struct ReplicatedCollectionTests {
         #expect(try command.tansu("get", "a.tansu", "people", "anna").output.contains("\"n\":2"))
     }
 
+    @Test("the shell, JSON commands and copies do nothing that would lose the history of a replicated collection")
+    func shell() throws {
+        let command = try replicated()
+        let refused = [
+            "drop people", "save people {_id: '_x'}", "save people {_id: 1}", "insert people {_id: 'x', _rev: 1}",
+            "update people {_id: 'x'} {$set: {n: 1}} upsert", "update people {_id: 'anna'} {$set: {_attachments: 1}}",
+            "replace people {_id: 'anna'} {_id: 'anna', _rev: 1}", "aggregate people [{$out: 'people'}]",
+            "save tansu.sync {_id: 'people'}",
+        ]
+        for statement in refused {
+            let result = try command.tansu("shell", "a.tansu", "-c", statement)
+            #expect(result.status == 64 || result.status == 65, "\(statement): \(result.output)\(result.error)")
+        }
+        #expect(try command.tansu("shell", "a.tansu", "-c", "save people {_id: 'dan'}").status == 0)
+        let request = #"{"op": "save", "collection": "people", "documents": [{"_id": 1}]}"#
+        #expect(try command.tansu("exec", "a.tansu", input: request).output.contains("NOT_REPLICABLE"))
+        for words in [["a.tansu", "c.tansu"], ["a.tansu", "c.tansu", "--collection", "people"], ["d.tansu", "a.tansu"]] {
+            if words[0] == "d.tansu" { try command.succeed("save", "d.tansu", "people", "{}") }
+            let result = try command.tansu(["copy"] + words, input: [])
+            #expect(result.status == 65 && result.error.contains("[REPLICATED, "), "\(words): \(result.error)")
+            #expect(!command.exists("c.tansu"))
+        }
+    }
+
     @Test("documents of a dump without revisions are edits of a replicated collection")
     func dumpOfDocuments() throws {
         let command = try replicated()

@@ -7,7 +7,7 @@ extension IndexCommand {
         static let configuration = CommandConfiguration(
             abstract: "Suggests indexes for the queries of a file.",
             discussion: """
-                Each line of standard input, or of --file, is a query: a statement of \"tansu shell\" or a JSON command; others \
+                Each line of standard input, or of --file, is a query: a statement of "tansu shell" or a JSON command; others \
                 are skipped. Each query is run once without changing anything, and the planner says which index would have \
                 served it. Suggestions of which one is the beginning of another are one. "wasted" is the number of documents \
                 that the queries examined and did not return, "ms" how long they took.
@@ -15,7 +15,7 @@ extension IndexCommand {
                 The exit code is 1 when no index is suggested.
 
                 EXAMPLE:
-                  echo 'find people {age: {$gt: 40}}' | tansu index advise people.tansu || test $? = 1
+                  echo 'find people {zip: 5}' | tansu index advise people.tansu
                 """
         )
 

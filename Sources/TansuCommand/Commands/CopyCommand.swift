@@ -9,7 +9,7 @@ struct CopyCommand: Subcommand {
         abstract: "Copies collections into another database.",
         discussion: """
             Documents, indexes and options of the collections, of all or of those that are named, are copied into a new or \
-            an existing database, as \"tansu dump\" and \"tansu load\" do it, without a file. A document whose _id exists there \
+            an existing database, as "tansu dump" and "tansu load" do it, without a file. A document whose _id exists there \
             is an error, unless --mode says otherwise; what was committed before is kept. Other processes may write the \
             first database meanwhile: the copy has one commit of it.
 

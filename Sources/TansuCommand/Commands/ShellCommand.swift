@@ -17,7 +17,7 @@ struct ShellCommand: Subcommand {
 
             EXAMPLES:
               echo 'find people {age: {$gt: 30}} sort name' | tansu shell people.tansu
-              tansu shell people.tansu --readonly -c 'count people' -c '.mode table' -c 'find people limit 2'
+              tansu shell people.tansu -c '.mode table' -c 'find people limit 2'
             """
     )
 

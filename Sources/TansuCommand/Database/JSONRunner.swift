@@ -117,6 +117,12 @@ extension JSONRunner {
         } else if let stages = request["update"] {
             try OwnedCollection.check(pipeline: stages, in: name)
         }
+        if isReplicated, request["hints"]?.documentValue?.contains(key: "$upsert") == true {
+            throw CommandError(
+                code: "REPLICATED",
+                message: "What an upsert inserts into the replicated collection \"\(name)\" is not checked here",
+                path: name, remedy: "use \"tansu update --upsert\"", status: .invalidInput)
+        }
         if request["op"] == "dropCollection", isReplicated {
             throw CommandError(
                 code: "REPLICATED", message: "The collection \"\(name)\" is replicated", path: name,

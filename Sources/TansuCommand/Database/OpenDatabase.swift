@@ -81,9 +81,15 @@ struct OpenDatabase {
         var result: Result?
         do {
             return try with(target, mode) { opened in
-                let value = try body(opened)
-                result = value
-                return value
+                do {
+                    let value = try body(opened)
+                    result = value
+                    return value
+                } catch var error as CommandError {
+                    // Of a transaction that is open nothing is committed.
+                    error.isOfOutput = false
+                    throw error
+                }
             }
         } catch let error as TansuError where error.code == .busy {
             guard let result else { throw error }

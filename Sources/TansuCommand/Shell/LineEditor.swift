@@ -49,9 +49,9 @@ final class LineEditor {
         }
     }
 
-    /// Adds a statement to the history.
+    /// Adds a statement, its lines as one, to the history.
     func remember(_ statement: String) {
-        let line = statement.split(whereSeparator: \.isNewline).joined(separator: " ").trimmingSpaces
+        let line = statement.trimmingSpaces
         guard !line.isEmpty, ShellHistory.mayKeep(line), let editing else { return }
         editing.remember(line)
         history?.append(line)
@@ -82,8 +82,8 @@ private final class Editing {
         // libedit takes bytes for characters of the locale.
         setlocale(LC_CTYPE, "")
         if String(cString: nl_langinfo(CInt(CODESET))).asciiLowercased != "utf-8" { setlocale(LC_CTYPE, "C.UTF-8") }
+        // Ctrl-C ends the reading of a line, instead of being handled by libedit.
         try library.symbol("rl_catch_signals", as: UnsafeMutablePointer<CInt>.self).pointee = 0
-        _ = initialize()
         Self.complete = complete
         Self.lineBuffer = try library.symbol(
             "rl_line_buffer", as: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.self)
@@ -96,7 +96,6 @@ private final class Editing {
             // It is the library's from now on.
             characters.pointee = strdup(" \t\n{}[]()\"',:;")
         }
-        // A signal ends the reading of a line, whose terminal libedit resets then.
         _ = initialize()
     }
 

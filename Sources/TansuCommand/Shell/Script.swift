@@ -16,43 +16,34 @@ enum Script {
     static func run(
         _ editor: LineEditor, in shell: Shell, isInteractive: Bool, failed: (any Error) throws -> Void
     ) throws -> Bool {
-        var text = ""
+        var splitter = StatementSplitter()
+        var typed: [String] = []
         while true {
-            let prompt = text.isEmpty ? "tansu\(shell.transaction == nil ? "" : "*")> " : "  ...> "
-            let line: LineEditor.Input
-            do { line = try editor.read(prompt: isInteractive ? prompt : nil) } catch {
+            let prompt = splitter.isEmpty ? "tansu\(shell.transaction == nil ? "" : "*")> " : "  ...> "
+            let input: LineEditor.Input
+            do { input = try editor.read(prompt: isInteractive ? prompt : nil) } catch {
                 // After other errors the next line can be read.
                 guard (error as? CommandError)?.status == .invalidInput else { throw error }
                 try failed(error)
                 continue
             }
-            let isLast: Bool
-            switch line {
-            case .interrupted:
-                text = ""
-                continue
+            var statements: [String] = []
+            switch input {
+            case .interrupted: splitter = StatementSplitter()
+            case .end: statements = splitter.end()
             case .line(let line):
                 // An empty line ends a statement whose brackets are still open.
-                isLast = line.trimmingSpaces.isEmpty && !text.isEmpty
-                text += line + "\n"
-            case .end: isLast = true
+                statements = line.trimmingSpaces.isEmpty ? splitter.end() : splitter.add(line)
+                if isInteractive { typed.append(line) }
             }
-            let (statements, rest) = split(text, isLast: isLast)
-            text = rest
-            if isInteractive, text.isEmpty, !statements.isEmpty { editor.remember(statements.joined(separator: "; ")) }
+            if splitter.isEmpty {
+                if input != .interrupted { editor.remember(typed.joined(separator: " ")) }
+                typed = []
+            }
             for statement in statements {
                 do { if try !shell.run(statement) { return false } } catch { try failed(error) }
             }
-            if line == .end { return true }
+            if input == .end { return true }
         }
-    }
-
-    /// The statements of a text. A command that begins with a dot, and a comment, is its line, whatever it has.
-    private static func split(_ text: String, isLast: Bool) -> (complete: [String], rest: String) {
-        let start = text.trimmingSpaces
-        if [".", "#", "//"].contains(where: { start.hasPrefix($0) }) {
-            return (text.parts(separatedBy: "\n", omittingEmpty: true), "")
-        }
-        return RelaxedScanner.statements(in: text, isLast: isLast)
     }
 }

@@ -46,13 +46,13 @@ final class Shell {
             throw Self.located(error, in: text)
         }
         completion.forget()
-        try output.collecting {
+        let elapsed = try output.collecting {
             if showsPlans, let plan = statement.explained { try run(plan) }
             try run(statement)
+            // Without the time that a user spends in the pager.
+            return started.duration(to: .now)
         }
-        if showsTime {
-            writeError(Terminal.error.dim("Time: \(NumberFormat.duration(started.duration(to: .now)))"))
-        }
+        if showsTime { writeError(Terminal.error.dim("Time: \(NumberFormat.duration(elapsed))")) }
         return true
     }
 

@@ -71,13 +71,15 @@ final class ShellOutput {
 
     /// Writes a document or another value as JSON.
     func value(_ value: BSONValue) throws {
-        var text = value.extendedJSON()
-        if mode == .pretty, DisplayWidth.of(text) > terminal.width ?? 80 {
-            text = value.extendedJSON(pretty: true)
+        var lines: [String] = []
+        if mode == .pretty {
+            let width = terminal.width ?? 80
+            PrettyJSON.add(value, before: "", after: "", indent: 0, width: width, to: &lines)
+        } else {
+            lines = [value.extendedJSON()]
         }
-        guard terminal.isInteractive else { return try line(text) }
-        for part in text.utf8.split(separator: UInt8(ascii: "\n")) {
-            try line(JSONPainter.painted(TextTable.printable(String(decoding: part, as: UTF8.self)), terminal))
+        for text in lines {
+            try line(terminal.isInteractive ? JSONPainter.painted(TextTable.printable(text), terminal) : text)
         }
     }
 
@@ -140,6 +142,42 @@ private struct SeparatedTable {
     private static func quoted(_ text: String) -> String {
         guard text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return text }
         return "\"" + text.replacing("\"", with: "\"\"") + "\""
+    }
+}
+
+/// JSON on several lines, where a value that fits into one line is on one.
+enum PrettyJSON {
+    /// Adds the lines of a value.
+    /// - Parameters:
+    ///   - before: What stands before it on its line: its key.
+    ///   - after: What stands after it: a comma.
+    static func add(
+        _ value: BSONValue, before: String, after: String, indent: Int, width: Int, to lines: inout [String]
+    ) {
+        let space = String(repeating: " ", count: indent)
+        let text = value.extendedJSON()
+        let items: [(key: String, value: BSONValue)]
+        let (open, close): (String, String)
+        if let document = value.documentValue {
+            items = document.map { (jsonText($0.key) + ": ", $0.value) }
+            (open, close) = ("{", "}")
+        } else if let array = value.arrayValue {
+            items = array.map { ("", $0) }
+            (open, close) = ("[", "]")
+        } else {
+            lines.append(space + before + text + after)
+            return
+        }
+        guard !items.isEmpty, DisplayWidth.of(space + before + text + after) > width else {
+            lines.append(space + before + text + after)
+            return
+        }
+        lines.append(space + before + open)
+        for (number, item) in items.enumerated() {
+            let comma = number + 1 < items.count ? "," : ""
+            add(item.value, before: item.key, after: comma, indent: indent + 2, width: width, to: &lines)
+        }
+        lines.append(space + close + after)
     }
 }
 

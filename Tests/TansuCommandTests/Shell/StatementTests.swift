@@ -158,22 +158,26 @@ struct StatementTests {
                 == lines[1].count - 1)
     }
 
-    private static let texts: [(text: String, statements: [String], rest: String)] = [
-        ("count a\ncount b\n", ["count a", "count b"], ""),
-        ("count a; count b\n", ["count a", " count b"], ""),
-        ("find a {\n  b: 1\n}\n", ["find a {\n  b: 1\n}"], ""),
-        ("find a {\n", [], "find a {\n"),
-        ("find a {b: '};'}\n", ["find a {b: '};'}"], ""),
-        ("find a {b: /;}/}\n", ["find a {b: /;}/}"], ""),
-        ("find a {b: 'x\n", [], "find a {b: 'x\n"),
-        ("find a }\ncount b\n", ["find a }", "count b"], ""),
-        ("\n ; \n", [], ""),
+    private static let texts: [(lines: [String], statements: [String], rest: [String])] = [
+        (["count a", "count b"], ["count a", "count b"], []),
+        (["count a; count b"], ["count a", " count b"], []),
+        (["find a {", "  b: 1", "}"], ["find a {\n  b: 1\n}"], []),
+        (["find a {"], [], ["find a {\n"]),
+        (["find a {b: '};'}"], ["find a {b: '};'}"], []),
+        (["find a {b: /;}\\//}"], ["find a {b: /;}\\//}"], []),
+        (["find a {b: 'x"], [], ["find a {b: 'x\n"]),
+        (["find a }", "count b"], ["find a }", "count b"], []),
+        (["", " ; "], [], []),
+        ([".open a{b;", "# {", "// {", "count a"], [".open a{b;", "# {", "// {", "count a"], []),
+        (["find a {", ".b: 1}"], ["find a {\n.b: 1}"], []),
     ]
 
     @Test("where statements end", arguments: texts)
-    func ends(text: String, statements: [String], rest: String) {
-        let split = RelaxedScanner.statements(in: text, isLast: false)
-        #expect(split.complete == statements)
-        #expect(split.rest == rest)
+    func ends(lines: [String], statements: [String], rest: [String]) {
+        var splitter = StatementSplitter()
+        #expect(lines.flatMap { splitter.add($0) } == statements)
+        #expect(splitter.isEmpty == rest.isEmpty)
+        #expect(splitter.end() == rest)
+        #expect(splitter.isEmpty)
     }
 }
