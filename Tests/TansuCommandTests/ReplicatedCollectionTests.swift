@@ -65,7 +65,9 @@ struct ReplicatedCollectionTests {
         #expect(try command.tansu("shell", "a.tansu", "-c", "save people {_id: 'dan'}").status == 0)
         let request = #"{"op": "save", "collection": "people", "documents": [{"_id": 1}]}"#
         #expect(try command.tansu("exec", "a.tansu", input: request).output.contains("NOT_REPLICABLE"))
-        for words in [["a.tansu", "c.tansu"], ["a.tansu", "c.tansu", "--collection", "people"], ["d.tansu", "a.tansu"]] {
+        for words in [
+            ["a.tansu", "c.tansu"], ["a.tansu", "c.tansu", "--collection", "people"], ["d.tansu", "a.tansu"],
+        ] {
             if words[0] == "d.tansu" { try command.succeed("save", "d.tansu", "people", "{}") }
             let result = try command.tansu(["copy"] + words, input: [])
             #expect(result.status == 65 && result.error.contains("[REPLICATED, "), "\(words): \(result.error)")

@@ -16,7 +16,8 @@ struct ShellTerminalTests {
         let terminal: PseudoTerminal
         let process: Process
 
-        init(_ words: String..., in command: Command) throws {
+        /// - Parameter pager: What `$PAGER` is; with one the terminal has 10 lines.
+        init(_ words: String..., in command: Command, pager: String = "") throws {
             self.command = command
             terminal = try PseudoTerminal()
             process = Process()
@@ -27,7 +28,9 @@ struct ShellTerminalTests {
             environment["XDG_STATE_HOME"] = command.path("state")
             environment["TERM"] = "xterm"
             environment["LC_ALL"] = "C.UTF-8"
-            environment["PAGER"] = ""
+            environment["PAGER"] = pager
+            var size = winsize(ws_row: pager.isEmpty ? 0 : 10, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+            try #require(ioctl(terminal.inner.fileDescriptor, UInt(TIOCSWINSZ), &size) == 0)
             process.environment = environment
             (process.standardInput, process.standardOutput) = (terminal.inner, terminal.inner)
             process.standardError = terminal.inner
@@ -95,6 +98,27 @@ struct ShellTerminalTests {
         let shown = session.terminal.received
         for bad in ["\u{1B}]0", "\u{7}\u{9B}", "\u{9B}", "\u{202E}", "t\u{1B}[31m"] { #expect(!shown.contains(bad)) }
         #expect(shown.contains("\\u001b]0;x"))
+    }
+
+    @Test("a result that is longer than the screen goes through the pager, also one that ends early")
+    func pager() throws {
+        let command = try Command()
+        try command.write("d.ndjson", (0..<5000).map { "{\"_id\": \($0)}\n" }.joined())
+        try command.succeed("import", "d.tansu", "d.ndjson", "--collection", "c")
+        let session = try Session("d.tansu", in: command, pager: "cat > paged.txt; echo paged")
+        try session.type("find c limit 3\n", waitingFor: "2}")
+        #expect(!command.exists("paged.txt"))
+        try session.type("find c limit 50\n", waitingFor: "paged\r\n")
+        #expect(try command.text("paged.txt").contains("\u{1B}[33m49\u{1B}[0m}\n"))
+        try session.end()
+        let early = try Session("d.tansu", in: command, pager: "head -n 1 > /dev/null; echo left")
+        try early.type("find c\n", waitingFor: "left\r\n")
+        try early.type("count c\n", waitingFor: "\n5000\r\n")
+        #expect(!early.terminal.received.contains("PAGER_LEFT"))
+        try early.end()
+        #expect(Pager.command(["PATH": "/nowhere"]) == nil)
+        #expect(Pager.command(["PAGER": "more", "TERM": "dumb"]) == nil)
+        #expect(Pager.command(["PAGER": "more"]) == "more")
     }
 
     @Test("Tab completes statements, collections, fields and operators", .enabled(if: hasEditing))

@@ -203,4 +203,19 @@ struct ShellTests {
             "shell", "m.tansu", "-c", "find c fields _id", "-c", ".mode csv", "-c", "find c fields _id")
         #expect(ids.lines == (0..<5000).map { "{\"_id\":\($0)}" } + ["_id"] + (0..<5000).map(String.init))
     }
+
+    @Test("pretty JSON has on a line what fits there")
+    func pretty() {
+        let value: BSONValue = ["_id": 1, "a": ["b": [1, 2, ["c": "a longer text"]]], "d": [:], "e": []]
+        var lines: [String] = []
+        PrettyJSON.add(value, before: "", after: "", indent: 0, width: 30, to: &lines)
+        #expect(
+            lines == [
+                "{", "  \"_id\": 1,", "  \"a\": {", "    \"b\": [", "      1,", "      2,",
+                "      {\"c\":\"a longer text\"}", "    ]", "  },", "  \"d\": {},", "  \"e\": []", "}",
+            ])
+        lines = []
+        PrettyJSON.add(value, before: "", after: "", indent: 0, width: 100, to: &lines)
+        #expect(lines == [value.extendedJSON()])
+    }
 }
