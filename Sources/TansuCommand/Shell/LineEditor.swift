@@ -32,6 +32,7 @@ final class LineEditor {
     /// Reads a line.
     /// - Parameter prompt: What is shown before it; nil in a script.
     func read(prompt: String?) throws -> Input {
+        if prompt != nil { ShellInterrupt.clear() }
         if let editing { return editing.read(prompt ?? "") }
         if let prompt {
             let writer = OutputWriter()
@@ -100,13 +101,14 @@ private final class Editing {
     }
 
     func read(_ prompt: String) -> LineEditor.Input {
-        ShellInterrupt.clear()
         guard let text = readLine(prompt) else {
             let isInterrupted = ShellInterrupt.isRequested
             try? printLine(isInterrupted ? "^C" : "")
             return isInterrupted ? .interrupted : .end
         }
         defer { free(text) }
+        // Ctrl-C just before the line was read is not for the statement.
+        ShellInterrupt.clear()
         return .line(String(cString: text))
     }
 

@@ -37,7 +37,7 @@ final class Shell {
     func run(_ text: String) throws -> Bool {
         let text = text.trimmingSpaces
         if text.hasPrefix("#") || text.hasPrefix("//") { return true }
-        ShellInterrupt.clear()
+        try ShellInterrupt.check()
         if isReader, transaction == nil { try runner.run(["op": "refresh"]) }
         if text.hasPrefix(".") { return try DotCommand.run(text, in: self) }
         let started = ContinuousClock.now

@@ -92,6 +92,8 @@ enum ShellInterrupt {
                 state.isStuck = false
             }
         }
+        // Ctrl-C may have come just before.
+        if isRequested { cancel?() }
         return try body()
     }
 }
