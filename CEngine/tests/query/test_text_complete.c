@@ -43,6 +43,22 @@ static const char *suggestions(tansu_txn *txn, const char *text, const char *opt
     return answer(tansu_suggest, txn, text, options);
 }
 
+static void words_come_without_format_characters(void) {
+    static const char *const documents[] = {
+        "{'_id':1,'t':'\xE2\x80\xAEroasted\xE2\x80\xAC co\xC2\xADoperate \xE2\x80\x8Fshalom'}",
+        NULL};
+    db = memory_db_with(documents);
+    create_index(db, "w", "{'t':'text'}", NULL);
+    CHECK_TEXT(
+        "{ \"start\" : 0, \"completions\" : [ { \"text\" : \"roasted\", \"documents\" : 1 } ] }",
+        completions(NULL, "roas", NULL));
+    CHECK_TEXT(
+        "{ \"start\" : 0, \"completions\" : [ { \"text\" : \"cooperate\", \"documents\" : 1 } ] }",
+        completions(NULL, "coo", NULL));
+    CHECK(strstr(suggestions(NULL, "rosated", NULL), "\"text\" : \"roasted\"") != NULL);
+    memory_db_close(db);
+}
+
 static void words_are_completed(void) {
     static const char *const documents[] = {
         "{'_id':1,'t':'Hamburg harbour','b':'in Hamburg'}",
@@ -245,6 +261,7 @@ static void they_are_the_most_frequent_words(void) {
 
 int main(void) {
     RUN(words_are_completed);
+    RUN(words_come_without_format_characters);
     RUN(other_words_are_suggested);
     RUN(stems_are_completed_to_words);
     RUN(they_are_the_most_frequent_words);

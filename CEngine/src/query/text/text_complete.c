@@ -4,8 +4,10 @@
 #include "query/text/text_complete.h"
 
 #include "query/text/text_matching.h"
+#include "text/word_class.h"
 #include "util/array.h"
 #include "util/error.h"
+#include "util/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -354,6 +356,18 @@ static bool form_in(const text_document *d, text_analyzer *plain, text_tokens *f
     return false;
 }
 
+/* put_form -- appends a word without its format characters: a text of other words would be reordered
+ * by those that set its direction. False when memory is exhausted. */
+static bool put_form(tansu_buffer *form, const uint8_t *word, size_t size) {
+    for (size_t at = 0, step; at < size; at += step) {
+        uint32_t character;
+        step = utf8_decode(word + at, size - at, &character);
+        if (word_class_of(character) != WORD_FORMAT && !buffer_append(form, word + at, step))
+            return false;
+    }
+    return true;
+}
+
 /* find_form -- a word as a document has it, whose term that is; *form empty: none was found. */
 static tansu_status find_form(const suggesting *s, const text_reader *reader, text_document *d,
                               const uint8_t *term, size_t size, const tansu_buffer *beginning,
@@ -375,7 +389,7 @@ static tansu_status find_form(const suggesting *s, const text_reader *reader, te
             status = text_document_read(d, reader->definition, doc, doc_size, error);
             if (status == TANSU_OK &&
                 form_in(d, plain, &folded, term, size, beginning, &found, &found_size)) {
-                if (!buffer_append(form, found, found_size))
+                if (!put_form(form, found, found_size))
                     status = error_memory(error);
                 break;
             }
