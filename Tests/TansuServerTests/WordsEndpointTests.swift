@@ -58,8 +58,13 @@ import Testing
             #expect(tokyo.contains(#""id":"c""#))
             let meant = Self.timeless(try await Self.ask(server, #"{"suggest":"drak tea"}"#))
             #expect(meant == "{\"text\":\"Dark tea\",\"differs\":true}\n")
-            // A reading of the words of a collection that is none of CouchDB's writes nothing.
-            #expect(try await database.collection("texts").count() == 3)
+            // Ids are those of the other requests.
+            let id = try #require(ObjectID("5f0a1b2c3d4e5f6071829304"))
+            try await database.collection("app").save(["_id": .objectID(id), "title": "tea"])
+            let app = try await server.answer("PUT", "/app/_words", Self.json, body: #"{"keys":{"**":"text"}}"#)
+            #expect(app.status == 200)
+            let tea = try await server.answer("POST", "/app/_words", Self.json, body: #"{"search":"tea"}"#)
+            #expect(tea.text.contains(#""id":"5f0a1b2c3d4e5f6071829304""#), "\(tea.text)")
         }
     }
 

@@ -3,6 +3,7 @@ import HTTPTypes
 import HummingbirdCore
 import Tansu
 import TansuBSON
+import TansuSync
 
 /// `/{db}/_words`: searches by the index of words of a collection, which CouchDB has not. GET describes the index, PUT creates it, POST
 /// asks it: `{"search": …}`, `{"complete": "wor"}` or `{"suggest": "wrod"}`.
@@ -105,7 +106,11 @@ enum WordsEndpoint {
         let hits = try await request.database.runReading { _ in
             try found.prefix(limit).map { hit -> BSONValue in
                 let snippets = try Snippets(of: hit.value, index: index, search: search).json
-                return ["id": hit.value["_id"] ?? .null, "score": .double(hit.score), "snippets": snippets]
+                let id = hit.value["_id"] ?? .null
+                return [
+                    "id": .string(RevisionStore.text(of: id) ?? id.wireJSON), "score": .double(hit.score),
+                    "snippets": snippets,
+                ]
             }
         }
         return .json([

@@ -108,7 +108,7 @@ package final class RevisionStore {
     }
 
     /// The text of an id, which is that of a design document too; nil for one that is neither text nor an ObjectId.
-    static func text(of id: BSONValue) -> String? {
+    package static func text(of id: BSONValue) -> String? {
         switch id {
         case .string(let text): text
         case .objectID(let id): id.description

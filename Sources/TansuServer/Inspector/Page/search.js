@@ -48,7 +48,7 @@ export async function showSearch(view, page) {
 function hitRow(database, hit) {
   const id = hit.get('id');
   return el('li', {},
-    typeof id === 'string' ? el('a', { href: documentLink(database, id) }, shown(id)) : shown(String(id)),
+    el('a', { href: documentLink(database, id) }, shown(id)),
     el('span', { class: 'mark' }, `score ${Number(hit.get('score')).toFixed(3)}`),
     hit.get('snippets').map((snippet) => el('p', {},
       snippet.get('path') !== null && [shown(snippet.get('path'), 60), ': '],
