@@ -62,7 +62,8 @@ struct HelpTests {
         try command.write("new.txt", "new passphrase\n")
         // An example may use the results of the examples before it.
         let order = [
-            "import", "export", "save", "find", "count", "shell", "exec", "watch", "schema", "diff", "copy", "bench", "get",
+            "import", "export", "save", "find", "count", "shell", "exec", "watch", "schema", "diff", "copy", "bench",
+            "get",
             "distinct", "aggregate", "update",
             "index create", "index list",
             "search", "complete", "suggest", "explain", "index advise", "index drop", "collections list",
