@@ -1,8 +1,8 @@
 /*
  * index/index_build.c -- building an index over existing documents.
  *
- * The documents are dealt out, a part to each processor: making entries and sorting them is nearly
- * all of the work. The entries of as many documents as fit into RUN_BYTES are one run, which the
+ * Where entries are costly to make, those of words, the documents are dealt out, a part to each
+ * processor: making entries and sorting them is nearly all of that work. The entries of as many documents as fit into RUN_BYTES are one run, which the
  * parts are merged into. The first one becomes the tree, from the leaves up; later runs are inserted
  * in order, so that neighbouring entries find their blocks in memory.
  */
@@ -28,6 +28,10 @@
 #define PROCESSORS sysconf(_SC_NPROCESSORS_ONLN)
 #endif
 #define PARTS_MAX 4
+/* Whether making the entries of a document costs more than copying it. */
+#ifndef IS_COSTLY
+#define IS_COSTLY(definition) ((definition)->text != NULL)
+#endif
 /* That many entries are worked on between two questions whether to continue. */
 #ifndef CHECK_EVERY
 #define CHECK_EVERY 4096
@@ -90,12 +94,16 @@ static inline bool going_on(index_builder *b, size_t entries) {
 
 /* ---- Parts ---- */
 
-/* part_add -- gathers the entries of one document; false when memory is exhausted. */
+/* part_add -- gathers the entries that were made of one document; false when memory is exhausted. */
 static bool part_add(build_part *part) {
-    for (uint32_t i = 0; i < part->made.count; i++)
+    part->multikey = part->multikey || part->made.multikey;
+    for (uint32_t i = 0; i < part->made.count; i++) {
         if (!index_batch_add(&part->entries, part->made.bytes.data + part->made.list[i].offset,
-                             part->made.list[i].size, false))
+                             part->made.list[i].size, false)) {
+            part->status = error_memory(&part->error);
             return false;
+        }
+    }
     return true;
 }
 
@@ -105,21 +113,22 @@ static size_t part_memory(const build_part *part) {
            (part->entries.count + part->made.count) * 2 * sizeof(batch_item);
 }
 
+/* part_take -- makes and gathers the entries of a document. False when they do not fit, and when
+ * that fails. */
+static bool part_take(build_part *part, uint64_t rid, const uint8_t *doc, uint32_t size) {
+    const index_builder *b = part->builder;
+    part->status = index_entries_make(&part->made, b->definition, doc, size, rid, &part->error);
+    part->full = part->entries.count > 0 && part_memory(part) > RUN_BYTES / b->part_count;
+    return part->status == TANSU_OK && !part->full && part_add(part);
+}
+
 /* part_make -- makes the entries of the documents of a part, up to as many as fit. */
 static void part_make(build_part *part) {
-    const index_builder *b = part->builder;
-    while (part->status == TANSU_OK && part->used < part->documents.size) {
+    while (part->used < part->documents.size) {
         part_document head;
         memcpy(&head, part->documents.data + part->used, sizeof head);
-        const uint8_t *doc = part->documents.data + part->used + sizeof head;
-        part->status =
-            index_entries_make(&part->made, b->definition, doc, head.size, head.rid, &part->error);
-        part->full = part->entries.count > 0 && part_memory(part) > RUN_BYTES / b->part_count;
-        if (part->full || part->status != TANSU_OK)
+        if (!part_take(part, head.rid, part->documents.data + part->used + sizeof head, head.size))
             return;
-        part->multikey = part->multikey || part->made.multikey;
-        if (!part_add(part))
-            part->status = error_memory(&part->error);
         part->used += sizeof head + head.size;
     }
     part->documents.size = part->used = 0;
@@ -133,15 +142,16 @@ static bool part_goes_on(void *context, size_t entries) {
                             : __atomic_load_n(&b->stopped, __ATOMIC_RELAXED) == TANSU_OK;
 }
 
-/* part_sort -- puts the entries of a part in order, and their heads to the first bytes. What is left
- * when the build is to end is in no order. */
+/* part_sort -- puts the entries of a part in order, and their heads, if there is anything to merge
+ * them with, to the first bytes. What is left when the build is to end is in no order. */
 static void part_sort(build_part *part) {
     const sort_check check = {part_goes_on, part};
     index_batch *entries = &part->entries;
     part->next = 0;
     if (!batch_sort(entries->bytes.data, entries->items, entries->count, &check))
         part->status = error_memory(&part->error);
-    batch_heads(entries->bytes.data, entries->items, entries->count, 0);
+    if (part->builder->part_count > 1)
+        batch_heads(entries->bytes.data, entries->items, entries->count, 0);
 }
 
 /* A thread's work. */
@@ -328,8 +338,8 @@ static tansu_status run_flush(index_builder *b) {
     return status == TANSU_OK ? b->stopped : status;
 }
 
-/* build_tree -- all runs. */
-static tansu_status build_tree(index_builder *b) {
+/* build_dealt -- all runs, of documents that are dealt out. */
+static tansu_status build_dealt(index_builder *b) {
     for (;;) {
         tansu_status status = parts_fill(b);
         if (status == TANSU_OK)
@@ -348,10 +358,35 @@ static tansu_status build_tree(index_builder *b) {
     }
 }
 
+/* build_alone -- all runs, by this thread, which copies no document. */
+static tansu_status build_alone(index_builder *b) {
+    build_part *part = &b->parts[0];
+    for (;;) {
+        uint64_t rid;
+        const uint8_t *doc;
+        uint32_t size;
+        tansu_status status = b->source->next(b->source->context, &rid, &doc, &size, b->error);
+        if (status == TANSU_DONE)
+            return part->entries.count != 0 ? run_flush(b) : TANSU_OK;
+        if (status == TANSU_OK && !part_take(part, rid, doc, size) && part->full) {
+            status = run_flush(b);
+            if (status == TANSU_OK)
+                (void)part_add(part);
+        }
+        if (status == TANSU_OK && part->status != TANSU_OK) {
+            status = part->status;
+            if (b->error)
+                *b->error = part->error;
+        }
+        if (status != TANSU_OK)
+            return status;
+    }
+}
+
 tansu_status index_build(tree_writer *writer, const index_definition *definition,
                          const index_source *source, tree *result, bool *multikey,
                          index_conflict *conflict, tansu_error *error) {
-    long processors = PROCESSORS;
+    long processors = IS_COSTLY(definition) ? PROCESSORS : 1;
     index_builder b = {.writer = writer,
                        .definition = definition,
                        .source = source,
@@ -363,7 +398,7 @@ tansu_status index_build(tree_writer *writer, const index_definition *definition
                        .conflict = conflict};
     for (uint32_t i = 0; i < b.part_count; i++)
         b.parts[i].builder = &b;
-    tansu_status status = build_tree(&b);
+    tansu_status status = b.part_count == 1 ? build_alone(&b) : build_dealt(&b);
     bool arrays = false;
     for (uint32_t i = 0; i < b.part_count; i++) {
         arrays = arrays || b.parts[i].multikey;
