@@ -26,7 +26,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             EXAMPLES:
               tansu import people.tansu people.ndjson
               tansu import people.tansu people.json.gz --collection crowd --id name
-              cat people.ndjson | tansu import people.tansu - --collection crowd --drop --yes
+              tansu import people.tansu - --collection crowd --drop --yes < people.ndjson
               tansu import people.tansu towns.csv --infer-types --mode skip
               tansu import people.tansu towns.txt --delimiter ';' --encoding windows-1252
               tansu import people.tansu towns.txt --format csv --dates founded
