@@ -88,13 +88,9 @@ void index_batch_free(index_batch *batch) {
 /* By so many bytes. */
 #define DISTRIBUTE_BYTES 4u
 
-/* item_before -- memcmp order, the shorter first. */
+/* item_before -- the same of entries in the same bytes. */
 static inline bool item_before(const uint8_t *bytes, const batch_item *a, const batch_item *b) {
-    if (a->head != b->head)
-        return a->head < b->head;
-    uint32_t common = a->size < b->size ? a->size : b->size;
-    int order = memcmp(bytes + a->offset, bytes + b->offset, common);
-    return order != 0 ? order < 0 : a->size < b->size;
+    return batch_item_before(bytes, a, bytes, b);
 }
 
 /* sort_few -- sorts a few items in place. */

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct batch_item batch_item;
 
@@ -47,6 +48,17 @@ typedef struct batch_item {
     uint32_t size : 31;
     uint32_t removes : 1;
 } batch_item;
+
+/* batch_item_before -- memcmp order, the shorter first, by heads of the same bytes and then by all;
+ * `a_bytes` and `b_bytes` have the entries. */
+static inline bool batch_item_before(const uint8_t *a_bytes, const batch_item *a,
+                                     const uint8_t *b_bytes, const batch_item *b) {
+    if (a->head != b->head)
+        return a->head < b->head;
+    uint32_t common = a->size < b->size ? a->size : b->size;
+    int order = memcmp(a_bytes + a->offset, b_bytes + b->offset, common);
+    return order != 0 ? order < 0 : a->size < b->size;
+}
 
 /* batch_heads -- sets each head to the eight bytes after the first `common`, missing ones zero; no
  * entry is shorter than `common`. Returns the bits that are not the same in all. */

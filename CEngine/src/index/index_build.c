@@ -1,10 +1,13 @@
 /*
  * index/index_build.c -- building an index over existing documents.
  *
+ * The entries of as many documents as fit into RUN_BYTES are one run. Each run is sorted. The first
+ * one becomes the tree, from the leaves up; later runs are inserted in order, so that neighbouring
+ * entries find their blocks in memory.
+ *
  * Where entries are costly to make, those of words, the documents are dealt out, a part to each
- * processor: making entries and sorting them is nearly all of that work. The entries of as many documents as fit into RUN_BYTES are one run, which the
- * parts are merged into. The first one becomes the tree, from the leaves up; later runs are inserted
- * in order, so that neighbouring entries find their blocks in memory.
+ * processor: making entries and sorting them is nearly all of that work. The run is then merged from
+ * the sorted parts.
  */
 #include "index/index_build.h"
 
@@ -154,6 +157,13 @@ static void part_sort(build_part *part) {
         batch_heads(entries->bytes.data, entries->items, entries->count, 0);
 }
 
+/* part_status -- that of a part, whose error becomes that of the build. */
+static tansu_status part_status(const build_part *part) {
+    if (part->status != TANSU_OK && part->builder->error)
+        *part->builder->error = part->error;
+    return part->status;
+}
+
 /* A thread's work. */
 typedef struct part_work {
     void (*run)(build_part *);
@@ -185,14 +195,10 @@ static tansu_status parts_run(index_builder *b, void (*run)(build_part *)) {
         else
             run(&b->parts[i]);
     }
-    for (uint32_t i = 0; i < b->part_count; i++) {
-        if (b->parts[i].status == TANSU_OK)
-            continue;
-        if (b->error)
-            *b->error = b->parts[i].error;
-        return b->parts[i].status;
-    }
-    return TANSU_OK;
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < b->part_count; i++)
+        status = part_status(&b->parts[i]);
+    return status;
 }
 
 /* parts_fill -- deals documents out to the parts that have none. */
@@ -223,13 +229,8 @@ static tansu_status parts_fill(index_builder *b) {
 
 /* part_before -- whether the next entry of a part comes before that of another. */
 static bool part_before(const build_part *a, const build_part *b) {
-    const batch_item *first = &a->entries.items[a->next], *second = &b->entries.items[b->next];
-    if (first->head != second->head)
-        return first->head < second->head;
-    uint32_t common = first->size < second->size ? first->size : second->size;
-    int order = memcmp(a->entries.bytes.data + first->offset,
-                       b->entries.bytes.data + second->offset, common);
-    return order != 0 ? order < 0 : first->size < second->size;
+    return batch_item_before(a->entries.bytes.data, &a->entries.items[a->next],
+                             b->entries.bytes.data, &b->entries.items[b->next]);
 }
 
 /* merge_settle -- moves a part to its position among those behind it. */
@@ -315,12 +316,14 @@ static tansu_status run_insert(index_builder *b) {
     return status;
 }
 
-/* run_flush -- brings the entries of all parts into the tree, and empties them. */
+/* run_flush -- brings the entries of all parts, if there are any, into the tree, and empties them. */
 static tansu_status run_flush(index_builder *b) {
     tansu_status status = parts_run(b, part_sort);
     if (status != TANSU_OK || b->stopped != TANSU_OK)
         return status != TANSU_OK ? status : b->stopped;
     merge_begin(b);
+    if (b->merged_count == 0)
+        return TANSU_OK;
     b->repeated = false;
     if (b->definition->text)
         status = text_apply(b->definition, merge_change, b, b->writer, &b->tree, b->error);
@@ -344,14 +347,13 @@ static tansu_status build_dealt(index_builder *b) {
         tansu_status status = parts_fill(b);
         if (status == TANSU_OK)
             status = parts_run(b, part_make);
-        bool full = false, left = false, any = false;
+        bool full = false, left = false;
         for (uint32_t i = 0; i < b->part_count; i++) {
             full = full || b->parts[i].full;
             left = left || b->parts[i].documents.size != 0;
-            any = any || b->parts[i].entries.count != 0;
         }
         bool last = b->ended && !left;
-        if (status == TANSU_OK && (full || (last && any)))
+        if (status == TANSU_OK && (full || last))
             status = run_flush(b);
         if (status != TANSU_OK || last)
             return status;
@@ -367,17 +369,14 @@ static tansu_status build_alone(index_builder *b) {
         uint32_t size;
         tansu_status status = b->source->next(b->source->context, &rid, &doc, &size, b->error);
         if (status == TANSU_DONE)
-            return part->entries.count != 0 ? run_flush(b) : TANSU_OK;
+            return run_flush(b);
         if (status == TANSU_OK && !part_take(part, rid, doc, size) && part->full) {
             status = run_flush(b);
             if (status == TANSU_OK)
                 (void)part_add(part);
         }
-        if (status == TANSU_OK && part->status != TANSU_OK) {
-            status = part->status;
-            if (b->error)
-                *b->error = part->error;
-        }
+        if (status == TANSU_OK)
+            status = part_status(part);
         if (status != TANSU_OK)
             return status;
     }
