@@ -65,6 +65,7 @@ import Testing
             #expect(app.status == 200)
             let tea = try await server.answer("POST", "/app/_words", Self.json, body: #"{"search":"tea"}"#)
             #expect(tea.text.contains(#""id":"5f0a1b2c3d4e5f6071829304""#), "\(tea.text)")
+            #expect(tea.text.contains(#""path":"title""#))
         }
     }
 

@@ -91,5 +91,5 @@ struct TextPlaces {
 
 extension BSONDocument {
     /// The documents of an array.
-    func documents(_ name: String) -> [BSONDocument] { self[name]?.arrayValue?.compactMap(\.documentValue) ?? [] }
+    package func documents(_ name: String) -> [BSONDocument] { self[name]?.arrayValue?.compactMap(\.documentValue) ?? [] }
 }

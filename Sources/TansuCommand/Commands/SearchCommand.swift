@@ -80,13 +80,10 @@ struct SearchCommand: Subcommand {
 
 /// Shows what a search has found in the texts of its results.
 struct SearchHighlighter {
-    private let search: TextSearch
-    private let index: Database.IndexInfo?
+    private let found: FoundTexts
 
     /// - Parameter index: The index of words.
-    init(_ search: TextSearch, index: Database.IndexInfo?) {
-        (self.search, self.index) = (search, index)
-    }
+    init(_ search: TextSearch, index: Database.IndexInfo?) { found = FoundTexts(search, index: index) }
 
     /// A result as lines: its score and `_id`, and the best part of each text that has something of the search.
     func lines(_ result: Database.Ranked<BSONDocument>, on terminal: Terminal) -> [String] {
@@ -95,7 +92,7 @@ struct SearchHighlighter {
         let padded = String(repeating: "0", count: max(0, 4 - score.count)) + score
         let head = "\(padded.dropLast(3)).\(padded.suffix(3))  \(id.json())"
         return [head]
-            + found(result.value).map { place in
+            + found.places(in: result.value).map { place in
                 let text = place.snippet.parts(of: place.text).map { part in
                     let shown = TextTable.printable(String(part.text))
                     return part.isFound ? terminal.bold(shown) : shown
@@ -108,7 +105,7 @@ struct SearchHighlighter {
 
     /// A result as an object of JSON.
     func document(_ result: Database.Ranked<BSONDocument>) -> BSONDocument {
-        let highlights = found(result.value).map { place -> BSONValue in
+        let highlights = found.places(in: result.value).map { place -> BSONValue in
             let text = place.text[place.snippet.range]
             let ranges = place.snippet.highlights.map { range -> BSONValue in
                 let start = text.utf8.distance(from: text.startIndex, to: range.lowerBound)
@@ -121,68 +118,9 @@ struct SearchHighlighter {
             "score": .double(result.score), "document": .document(result.value), "highlights": BSONValue(highlights),
         ]
     }
-
-    private struct Place {
-        let path: String
-        let text: String
-        let snippet: TextHighlights.Snippet
-    }
-
-    /// The best part of each text that has something of the search.
-    private func found(_ document: BSONDocument) -> [Place] {
-        let language = language(of: document)
-        return texts(of: document).flatMap { path, text in
-            // What cannot be highlighted, such as a text that is too large, was found all the same.
-            let found = try? Database.highlights(
-                of: text, for: search, language: language, path: isOfEverything ? nil : path, snippets: 1)
-            return (found?.snippets ?? []).map { Place(path: path, text: text, snippet: $0) }
-        }
-    }
-
-    private var isOfEverything: Bool { index?.keys.first?.path == "**" }
-
-    /// The texts that the index has, with their paths.
-    private func texts(of document: BSONDocument) -> [(String, String)] {
-        if isOfEverything { return BSONValue.document(document).allTexts(at: "") }
-        return (index?.keys ?? []).flatMap { key in
-            BSONValue.document(document).texts(at: key.path.split(separator: ".")[...]).map { (key.path, $0) }
-        }
-    }
-
-    /// The language of a document's texts: that which it names, if there is such a language.
-    private func language(of document: BSONDocument) -> String? {
-        guard let options = index?.text else { return nil }
-        let own = options.languageField.flatMap { document[path: $0]?.stringValue }
-        if let own, (try? Database.terms(of: "", language: own)) != nil { return own }
-        return options.language
-    }
 }
 
 extension Substring {
     /// Whether it is more than signs and spaces.
     fileprivate var hasWords: Bool { contains { $0.isLetter || $0.isNumber } }
-}
-
-extension BSONValue {
-    /// The texts at a path, also those in arrays.
-    fileprivate func texts(at path: ArraySlice<Substring>) -> [String] {
-        switch self {
-        case .string(let text): path.isEmpty ? [text] : []
-        case .array(let elements): elements.flatMap { $0.texts(at: path) }
-        case .document(let document):
-            path.first.flatMap { document[String($0)] }?.texts(at: path.dropFirst()) ?? []
-        default: []
-        }
-    }
-
-    /// All texts below a path, with their paths.
-    fileprivate func allTexts(at path: String) -> [(String, String)] {
-        switch self {
-        case .string(let text): [(path, text)]
-        case .array(let elements): elements.flatMap { $0.allTexts(at: path) }
-        case .document(let document):
-            document.flatMap { $0.value.allTexts(at: path.isEmpty ? $0.key : "\(path).\($0.key)") }
-        default: []
-        }
-    }
 }

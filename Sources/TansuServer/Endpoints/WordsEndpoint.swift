@@ -33,12 +33,13 @@ enum WordsEndpoint {
         guard case .document(let keys)? = body["keys"], keys.allSatisfy({ $0.value == "text" }), !keys.isEmpty else {
             throw HTTPFailure.badRequest("`keys` must be paths with \"text\", or {\"**\": \"text\"}")
         }
-        var description: BSONDocument = ["name": .string(indexName), "keys": .document(keys)]
-        for option in ["weights", "language", "languageField", "positions"] { description[option] = body[option] }
-        let info = Database.IndexInfo(description)
+        var options: BSONDocument = [:]
+        for option in ["weights", "language", "languageField", "positions"] { options[option] = body[option] }
         let collection = try request.nativeCollection()
-        try await answering {
-            try await request.database.runReading { _ in try collection.ensureIndex(like: info) }
+        try await answering { [options] in
+            try await request.database.runReading { _ in
+                try collection.ensureIndex(indexName, keys: keys, options: options) { _ in }
+            }
         }
         return .json(["ok": true, "name": .string(indexName)])
     }
@@ -96,7 +97,7 @@ enum WordsEndpoint {
     ) async throws -> Response {
         let limit = try count("limit", in: body, or: 25, upTo: 200)
         let skip = try count("skip", in: body, or: 0, upTo: 1_000_000)
-        let index = try await request.wordIndex()
+        let texts = FoundTexts(search, index: try await request.wordIndex())
         let query = try request.nativeCollection().search(search).skip(skip).limit(limit + 1).ranked()
         let clock = ContinuousClock()
         let start = clock.now
@@ -104,12 +105,12 @@ enum WordsEndpoint {
         let time = milliseconds(clock.now - start)
         // Analysing the texts of many documents takes its time.
         let hits = try await request.database.runReading { _ in
-            try found.prefix(limit).map { hit -> BSONValue in
-                let snippets = try Snippets(of: hit.value, index: index, search: search).json
+            found.prefix(limit).map { hit -> BSONValue in
+                let snippets = texts.places(in: hit.value, most: snippetsMost, bytes: textsMost).map(json)
                 let id = hit.value["_id"] ?? .null
                 return [
                     "id": .string(RevisionStore.text(of: id) ?? id.wireJSON), "score": .double(hit.score),
-                    "snippets": snippets,
+                    "snippets": .array(BSONArray(snippets)),
                 ]
             }
         }
@@ -119,6 +120,16 @@ enum WordsEndpoint {
     }
 
     // MARK: - Helpers
+
+    /// Of a document so many snippets, from so many bytes of its texts.
+    private static let (snippetsMost, textsMost) = (3, 1 << 18)
+
+    private static func json(_ place: FoundTexts.Place) -> BSONValue {
+        let parts = place.snippet.parts(of: place.text).map { part -> BSONValue in
+            ["text": .string(String(part.text)), "found": .bool(part.isFound)]
+        }
+        return ["path": .string(place.path), "parts": .array(BSONArray(parts))]
+    }
 
     private static func count(_ name: String, in body: BSONDocument, or usual: Int, upTo most: Int) throws -> Int {
         guard let value = body[name] else { return usual }
@@ -164,55 +175,6 @@ extension ServerRequest {
     /// The index of words of the database that the path names.
     fileprivate func wordIndex() async throws -> Database.IndexInfo? {
         try await nativeCollection().indexes().first { $0.text != nil }
-    }
-}
-
-/// The parts of a document's texts that show why a search found it.
-private struct Snippets {
-    /// Of so many snippets, from so many bytes of texts.
-    private static let (most, bytesMost) = (3, 1 << 18)
-
-    private(set) var json: BSONValue = .array([])
-
-    init(of document: BSONDocument, index: Database.IndexInfo?, search: TextSearch) throws {
-        guard let index, let options = index.text else { return }
-        var rest = Self.bytesMost
-        var snippets: [BSONValue] = []
-        for key in index.keys {
-            let path = key.path.utf8.elementsEqual("**".utf8) ? nil : key.path
-            for text in Self.texts(document, at: path) {
-                rest -= text.utf8.count
-                guard rest >= 0, snippets.count < Self.most else { break }
-                let found = try Database.highlights(
-                    of: text, for: search, language: options.language, path: path, snippets: 1)
-                guard !found.ranges.isEmpty, let snippet = found.snippets.first else { continue }
-                let parts = snippet.parts(of: text).map { part -> BSONValue in
-                    ["text": .string(String(part.text)), "found": .bool(part.isFound)]
-                }
-                snippets.append(["path": path.map { .string($0) } ?? .null, "parts": .array(BSONArray(parts))])
-            }
-        }
-        json = .array(BSONArray(snippets))
-    }
-
-    /// The strings at a path, or everywhere.
-    private static func texts(_ document: BSONDocument, at path: String?) -> [String] {
-        var texts: [String] = []
-        func visit(_ value: BSONValue, _ parts: ArraySlice<String>?) {
-            switch value {
-            case .string(let text) where parts?.isEmpty ?? true: texts.append(text)
-            case .array(let array): for element in array { visit(element, parts) }
-            case .document(let document):
-                guard let parts else {
-                    for (_, value) in document { visit(value, nil) }
-                    return
-                }
-                if let first = parts.first, let value = document[first] { visit(value, parts.dropFirst()) }
-            default: break
-            }
-        }
-        visit(.document(document), path.map { $0.parts(separatedBy: ".")[...] })
-        return texts
     }
 }
 #endif

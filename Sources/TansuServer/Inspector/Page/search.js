@@ -51,7 +51,7 @@ function hitRow(database, hit) {
     el('a', { href: documentLink(database, id) }, shown(id)),
     el('span', { class: 'mark' }, `score ${Number(hit.get('score')).toFixed(3)}`),
     hit.get('snippets').map((snippet) => el('p', {},
-      snippet.get('path') !== null && [shown(snippet.get('path'), 60), ': '],
+      shown(snippet.get('path'), 60), ': ',
       el('bdi', {}, snippet.get('parts').map((piece) => (piece.get('found') ? el('mark', {}, shown(piece.get('text'))) : shown(piece.get('text'), 1000)))))));
 }
 
