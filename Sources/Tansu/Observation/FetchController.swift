@@ -31,9 +31,7 @@ extension Database {
         /// What is shown, and what the steps to the next state need.
         private struct Page: Sendable {
             var list = ObservedList<Element>()
-            var rows = ListSections<Section>()
-            var sections: [ListSection<Section, Element>] = []
-            var changes: [SectionedListChange] = []
+            var update = SectionedListUpdate<Section, Element>(sections: [], changes: [], rows: ListSections())
             var hasMore = false
         }
 
@@ -57,14 +55,14 @@ extension Database {
         /// The sections, none of which is empty; no section before the first result.
         public var sections: [ListSection<Section, Element>] {
             registrar.access(self, keyPath: \.sections)
-            return page.sections
+            return page.update.sections
         }
 
         /// The steps that led from the state before to this one: what ``loadMore()`` adds is inserted, and another
         /// ``query`` moves what it has in common with the one before.
         public var changes: [SectionedListChange] {
             registrar.access(self, keyPath: \.changes)
-            return page.changes
+            return page.update.changes
         }
 
         /// Whether the query has documents after those that are loaded.
@@ -189,12 +187,12 @@ extension Database {
             }
             let pages = Observation<Element, Page>(query) { list, old in
                 let shown = old?.output ?? shown
-                var page = Page(list: limit.map(list.prefix) ?? list)
-                page.hasMore = limit.map { list.found > $0 } ?? false
-                page.rows = ListSections(of: sectionValues(page.list), sorted: order)
-                page.sections = page.rows.sections(of: page.list.elements)
-                page.changes = page.list.changes(in: page.rows, from: shown.list, in: shown.rows)
-                return page
+                let loaded = limit.map(list.prefix) ?? list
+                return Page(
+                    list: loaded,
+                    update: loaded.update(
+                        of: sectionValues(loaded), sorted: order, from: (shown.list, shown.update.rows)),
+                    hasMore: limit.map { list.found > $0 } ?? false)
             }
             task = Task.following(pages) { [weak self] in self?.receive($0) }
         }

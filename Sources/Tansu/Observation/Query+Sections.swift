@@ -213,12 +213,7 @@ extension Database.Query {
         _ values: @escaping @Sendable (ObservedList<Element>) -> [Section]
     ) -> Database.Observation<Element, Database.SectionedListUpdate<Section, Element>> {
         Database.Observation(committed) { list, old in
-            let sections = ListSections(of: values(list), sorted: order)
-            return Database.SectionedListUpdate(
-                sections: sections.sections(of: list.elements),
-                changes: list.changes(
-                    in: sections, from: old?.list ?? ObservedList(), in: old?.output.rows ?? ListSections()),
-                rows: sections)
+            list.update(of: values(list), sorted: order, from: old.map { ($0.list, $0.output.rows) })
         }
     }
 
@@ -234,6 +229,19 @@ extension Database.Query {
 }
 
 extension ObservedList {
+    /// The list in sections, with the steps from another one: `nil` for the empty list.
+    ///
+    /// - Parameter values: The value of each row.
+    func update<Value>(
+        of values: [Value], sorted order: Database.SectionOrder<Value>,
+        from old: (list: Self, rows: ListSections<Value>)?
+    ) -> Database.SectionedListUpdate<Value, Element> {
+        let rows = ListSections(of: values, sorted: order)
+        return Database.SectionedListUpdate(
+            sections: rows.sections(of: elements),
+            changes: changes(in: rows, from: old?.list ?? ObservedList(), in: old?.rows ?? ListSections()), rows: rows)
+    }
+
     /// The value of each row at a path, the same for all that are equal in the database.
     func sectionValues(at path: BSONPath?) -> [BSONValue?] {
         rows.map { row in
