@@ -54,7 +54,7 @@ struct ImportPreview {
                 note(inner, path + ".", depth: depth + 1)
                 continue
             }
-            count(Self.name(of: value), at: BytewiseText(path))
+            count(value.type.description, at: BytewiseText(path))
         }
     }
 
@@ -70,32 +70,6 @@ struct ImportPreview {
             types[path]?[index].count += 1
         } else {
             types[path, default: []].append((type, 1))
-        }
-    }
-
-    /// The name of a type as in `$type`.
-    private static func name(of value: BSONValue) -> String {
-        switch value {
-        case .double: "double"
-        case .string: "string"
-        case .document: "object"
-        case .array: "array"
-        case .binary: "binData"
-        case .undefined: "undefined"
-        case .objectID: "objectId"
-        case .bool: "bool"
-        case .date: "date"
-        case .null: "null"
-        case .regularExpression: "regex"
-        case .dbPointer: "dbPointer"
-        case .code, .codeWithScope: "javascript"
-        case .symbol: "symbol"
-        case .int32: "int"
-        case .timestamp: "timestamp"
-        case .int64: "long"
-        case .decimal128: "decimal"
-        case .minKey: "minKey"
-        case .maxKey: "maxKey"
         }
     }
 

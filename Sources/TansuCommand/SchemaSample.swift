@@ -127,7 +127,7 @@ extension SchemaSample {
 
     private func schema(of node: Node) -> BSONDocument {
         var schema = BSONDocument()
-        let types = node.types.keys.map(\.schemaName).sorted()
+        let types = node.types.keys.map(\.description).sorted()
         schema["bsonType"] = types.count == 1 ? .string(types[0]) : BSONValue(types.map { .string($0) })
         let objects = node.types[.document] ?? 0
         let required = node.fields.filter { $0.node.count == objects }.map { BSONValue.string($0.key) }
@@ -140,35 +140,6 @@ extension SchemaSample {
             schema["items"] = .document(self.schema(of: items))
         }
         return schema
-    }
-}
-
-extension BSONType {
-    /// The name that `bsonType` and `$type` have for it.
-    var schemaName: String {
-        switch self {
-        case .double: "double"
-        case .string: "string"
-        case .document: "object"
-        case .array: "array"
-        case .binary: "binData"
-        case .undefined: "undefined"
-        case .objectID: "objectId"
-        case .bool: "bool"
-        case .date: "date"
-        case .null: "null"
-        case .regularExpression: "regex"
-        case .dbPointer: "dbPointer"
-        case .code: "javascript"
-        case .symbol: "symbol"
-        case .codeWithScope: "javascriptWithScope"
-        case .int32: "int"
-        case .timestamp: "timestamp"
-        case .int64: "long"
-        case .decimal128: "decimal"
-        case .maxKey: "maxKey"
-        case .minKey: "minKey"
-        }
     }
 }
 

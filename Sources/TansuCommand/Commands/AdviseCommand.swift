@@ -61,9 +61,7 @@ extension IndexCommand {
             // A pipeline that writes is not run.
             guard !JSONRunner.isWrite(plan.request) else { return false }
             let response = try runner.run(plan.request)
-            let plans = response.list("documents") + response.list("groups")
-            advice.add(
-                response["plan"]?.documentValue ?? plans.first ?? [:], collection: name, example: text.trimmingSpaces)
+            advice.add(response.plan, collection: name, example: text.trimmingSpaces)
             return true
         }
 

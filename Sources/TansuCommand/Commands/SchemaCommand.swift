@@ -93,7 +93,7 @@ extension SchemaSample {
             var field: BSONDocument = [
                 "path": .string(line.path), "count": BSONValue(line.node.count), "of": BSONValue(line.total),
                 "types": .document(
-                    BSONDocument(line.node.sortedTypes.map { ($0.key.schemaName, BSONValue($0.value)) })),
+                    BSONDocument(line.node.sortedTypes.map { ($0.key.description, BSONValue($0.value)) })),
             ]
             if !line.node.distinctText.isEmpty {
                 field["distinct"] = BSONValue(line.node.distinct.estimate)
@@ -116,10 +116,10 @@ extension SchemaSample {
 extension SchemaSample.Node {
     /// The types, the most frequent one first.
     var sortedTypes: [(key: BSONType, value: Int)] {
-        types.sorted { ($1.value, $0.key.schemaName) < ($0.value, $1.key.schemaName) }
+        types.sorted { ($1.value, $0.key.description) < ($0.value, $1.key.description) }
     }
 
-    var typeNames: [String] { sortedTypes.map(\.key.schemaName) }
+    var typeNames: [String] { sortedTypes.map(\.key.description) }
 
     /// How many distinct values there are; empty for objects and arrays alone.
     var distinctText: String {

@@ -57,7 +57,7 @@ struct PlanFormatter {
     }
 
     private var branches: [BSONDocument] {
-        plan["branches"]?.arrayValue?.compactMap(\.documentValue) ?? []
+        plan.documents("branches")
     }
 
     private func name(_ access: BSONDocument) -> String {
@@ -109,7 +109,7 @@ struct PlanFormatter {
     }
 
     private var otherCandidates: String? {
-        let candidates = report["candidates"]?.arrayValue?.compactMap(\.documentValue) ?? []
+        let candidates = report.documents("candidates")
         let others = candidates.filter { $0["chosen"] != .bool(true) }.map { candidate in
             let access =
                 candidate["index"] == nil

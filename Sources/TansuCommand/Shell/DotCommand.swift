@@ -209,7 +209,7 @@ extension Shell {
     fileprivate func table(_ request: BSONDocument, _ member: String, _ columns: [String]) throws -> Bool {
         var request = request
         if let transaction { request["transaction"] = BSONValue(transaction) }
-        let documents = try runner.run(request).list(member)
+        let documents = try runner.run(request).documents(member)
         try output.collecting {
             if output.mode == .json { return try documents.forEach { try output.value(.document($0)) } }
             var table = TextTable(headings: columns)

@@ -163,12 +163,11 @@ final class Shell {
 
     private func show(_ statement: Statement, _ response: BSONDocument) throws {
         switch statement.shown {
-        case .documents: _ = try output.documents { try response.list("groups").forEach($0) }
+        case .documents: _ = try output.documents { try response.documents("groups").forEach($0) }
         case .document: try output.value(response["document"] ?? .null)
         case .values: for value in response["values"]?.arrayValue ?? [] { try output.value(value) }
         case .plan:
-            let plans = response.list("documents") + response.list("groups")
-            try show(plan: response["plan"]?.documentValue ?? plans.first ?? [:], of: statement.request)
+            try show(plan: response.plan, of: statement.request)
         case .summary: try output.line(TextTable.printable(Self.summary(statement.request, response)))
         case .response: try output.value(.document(response))
         }
@@ -210,8 +209,10 @@ final class Shell {
 }
 
 extension BSONDocument {
-    /// The documents of an array.
-    func list(_ name: String) -> [BSONDocument] { self[name]?.arrayValue?.compactMap(\.documentValue) ?? [] }
+    /// The plan in the response to a statement that explains.
+    var plan: BSONDocument {
+        self["plan"]?.documentValue ?? documents("documents").first ?? documents("groups").first ?? [:]
+    }
 }
 
 extension OpenDatabase {
@@ -219,7 +220,7 @@ extension OpenDatabase {
     func checkCollection(_ name: String, in transaction: Int?, _ runner: JSONRunner) throws {
         guard let transaction else { return try checkCollection(name) }
         let response = try runner.run(["op": "collections", "transaction": BSONValue(transaction)])
-        guard !response.list("collections").contains(where: { $0["name"]?.stringValue == name }) else { return }
+        guard !response.documents("collections").contains(where: { $0["name"]?.stringValue == name }) else { return }
         throw CommandError(code: "NOT_FOUND", message: "Collection \"\(name)\" does not exist", path: path)
     }
 }
@@ -238,7 +239,7 @@ extension JSONRunner {
         request["batch"] = BSONValue(batch)
         while true {
             let response = try run(request)
-            let documents = response.list("documents")
+            let documents = response.documents("documents")
             let cursor = response["cursor"] ?? .null
             do { for document in documents { try body(document) } } catch {
                 if !cursor.isNull { _ = try? run(["op": "closeCursor", "cursor": cursor]) }
