@@ -332,9 +332,9 @@ extension Database {
 ///
 /// The temporary name is the final one with ".tansu-part" added, as of backups. A lock keeps two writers with the same
 /// target apart; the next writer replaces what a killed one left.
-struct StagedFile {
-    let path: String
-    let handle: FileHandle
+package struct StagedFile {
+    package let path: String
+    package let handle: FileHandle
 
     private var temporaryPath: String { path + ".tansu-part" }
 
@@ -342,7 +342,7 @@ struct StagedFile {
     ///
     /// - Throws: ``TansuError`` with `.exists` (something is at `path`), `.busy` (another call writes it), `.io`,
     ///   `.full`, `.readOnly` or `.invalidArgument` (such as a path in the folder of a database).
-    init(path: String) throws {
+    package init(path: String) throws {
         let path = try path.destinationPath()
         self.path = path
         try StagedFile.checkAbsent(path)
@@ -360,7 +360,7 @@ struct StagedFile {
     /// Syncs the file and gives it its name.
     ///
     /// - Throws: ``TansuError`` with `.exists`, `.io` or `.full`. Nothing is at `path` then.
-    func publish() throws {
+    package func publish() throws {
         try handle.synchronize()
         try StagedFile.checkAbsent(path)
         guard rename(temporaryPath, path) == 0 else { throw TansuError(creating: path, errno) }
@@ -371,7 +371,7 @@ struct StagedFile {
     }
 
     /// Removes the incomplete file.
-    func discard() {
+    package func discard() {
         unlink(temporaryPath)
         try? handle.close()
     }

@@ -112,10 +112,9 @@ struct InputOptions: ParsableArguments {
         guard path != "-" else { return reader }
         let kind = try reader.kind()
         if self.format == nil, table != nil, try reader.hasObjects() {
-            throw CommandError(
-                code: "WRONG_FILE", message: "\"\(path)\" is a JSON file, not \(format.rawValue.uppercased())",
-                path: path,
-                remedy: "import it with \"--format json\"; nothing was changed", status: .invalidInput)
+            throw CommandError.wrongFile(
+                path, "is a JSON file, not \(format.rawValue.uppercased())",
+                remedy: "import it with \"--format json\"; nothing was changed")
         }
         let isExpected = kind == .json || kind == .other || (kind == .separated && table != nil)
         if !isExpected, let error = kind.error(for: path, wanted: "a file of \(format.rawValue.uppercased())") {

@@ -68,18 +68,14 @@ struct ExportCommand: Subcommand {
         try order.add(to: &hints)
         let fields = try fields.map { try JSONArguments.fields($0) }
         if let fields { hints["$fields"] = .document(fields) }
-        if let outputFile {
-            try rejectDatabaseFolder(of: outputFile)
-            try checkNotExisting(outputFile)
-        }
+        if let outputFile { try checkNewFile(outputFile) }
         return try OpenDatabase.with(target, .read) { opened in
             try opened.checkCollection(target.collection)
-            let file = try outputFile.map { try ExportFile($0) }
             let result = try Interruption.handled {
                 func write(_ writer: OutputWriter) throws -> ExportResult {
                     try exported(opened, query, hints, order: fields?.keys.map { $0 } ?? [], to: writer)
                 }
-                if let file { return try file.write(write) }
+                if let outputFile { return try writingFile(outputFile, write) }
                 let writer = OutputWriter()
                 let result = try write(writer)
                 try writer.flush()

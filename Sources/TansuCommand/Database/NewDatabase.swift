@@ -35,16 +35,13 @@ struct NewDatabase {
 /// Runs an operation that creates a new file or folder, and converts the error that the path exists already.
 func creatingDestination<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
     try rejectDatabaseFolder(of: path)
-    let exists = CommandError(
-        code: TansuError.Code.exists.description, message: "\"\(path)\" exists already", path: path,
-        remedy: "choose another name, nothing was changed", status: .cannotCreate)
     // A link to nothing exists as well.
-    if (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil { throw exists }
+    if isLink(path) { throw existing(path) }
     let incomplete = path + ".tansu-part"
     do {
         return try Interruption.removing(incomplete, body)
     } catch let error as TansuError where error.code == .exists {
-        throw exists
+        throw existing(path)
     } catch let error as TansuError {
         // It is called otherwise until it is complete.
         var failure = CommandError(error)
@@ -56,6 +53,22 @@ func creatingDestination<Result>(_ path: String, _ body: () throws -> Result) th
         error.remedy = "\"\(path)\" was not created"
         throw error
     }
+}
+
+/// - Throws: `CommandError` when a new file would be in the folder of a database, or there is something at its path.
+func checkNewFile(_ path: String) throws {
+    try rejectDatabaseFolder(of: path)
+    if isLink(path) || FileManager.default.fileExists(atPath: path) { throw existing(path) }
+}
+
+private func isLink(_ path: String) -> Bool {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
+}
+
+private func existing(_ path: String) -> CommandError {
+    CommandError(
+        code: TansuError.Code.exists.description, message: "\"\(path)\" exists already", path: path,
+        remedy: "choose another name, nothing was changed", status: .cannotCreate)
 }
 
 /// - Throws: `CommandError` when a new file or folder would be in the folder of a database, whose files are the engine's.

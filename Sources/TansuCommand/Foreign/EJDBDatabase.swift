@@ -40,10 +40,9 @@ struct EJDBDatabase: ForeignDatabase {
     }
 
     private static func isCollection(_ path: String) -> CommandError {
-        CommandError(
-            code: "WRONG_FILE", message: "\"\(path)\" is one collection of a database of EJDB", path: path,
-            remedy: "name the file of the database, without the underscore and the collection; nothing was changed",
-            status: .invalidInput)
+        .wrongFile(
+            path, "is one collection of a database of EJDB",
+            remedy: "name the file of the database, without the underscore and the collection; nothing was changed")
     }
 
     private mutating func add(_ name: String, _ columns: [(name: String, value: ArraySlice<UInt8>)], _ path: String) {

@@ -33,10 +33,9 @@ struct MongoArchive {
         }
         let databases = parts.map(\.database).bytewiseSet.sorted().map(\.text)
         if databases.count > 1 {
-            throw CommandError(
-                code: "WRONG_FILE", message: "\"\(path)\" has several databases: \(databases.joined(separator: ", "))",
-                path: path, remedy: "make an archive of one with mongodump --db; nothing was changed",
-                status: .invalidInput)
+            throw CommandError.wrongFile(
+                path, "has several databases: \(databases.joined(separator: ", "))",
+                remedy: "make an archive of one with mongodump --db; nothing was changed")
         }
     }
 

@@ -11,7 +11,7 @@ struct MongoDump: ForeignDatabase {
     /// - Throws: `CommandError` when there is nothing of mongodump.
     init(path: String) throws {
         switch FileKind(folder: path) {
-        case .database?: throw Self.failure(path, "is a database of this program")
+        case .database?: throw CommandError.wrongFile(path, "is a database of this program")
         case nil: try addFile(path)
         default:
             let folder = try Self.databaseFolder(path)
@@ -19,13 +19,6 @@ struct MongoDump: ForeignDatabase {
             for name in names.filter({ Self.stem(of: $0) != nil }) { try addFile("\(folder)/\(name)") }
             addViews(folder, names)
         }
-    }
-
-    private static func failure(_ path: String, _ fault: String, _ remedy: String = "nothing was changed")
-        -> CommandError
-    {
-        CommandError(
-            code: "WRONG_FILE", message: "\"\(path)\" \(fault)", path: path, remedy: remedy, status: .invalidInput)
     }
 
     private static func contents(of folder: String) throws -> [String] {
@@ -50,9 +43,12 @@ struct MongoDump: ForeignDatabase {
             return try contents(of: "\(path)/\(name)").contains { stem(of: $0) != nil }
         }
         guard folders.count <= 1 else {
-            throw failure(path, "has several databases", "name one of the folders \(folders.joined(separator: ", "))")
+            throw CommandError.wrongFile(
+                path, "has several databases", remedy: "name one of the folders \(folders.joined(separator: ", "))")
         }
-        guard let folder = folders.first else { throw failure(path, "has no files of mongodump (NAME.bson)") }
+        guard let folder = folders.first else {
+            throw CommandError.wrongFile(path, "has no files of mongodump (NAME.bson)")
+        }
         return "\(path)/\(folder)"
     }
 
@@ -69,7 +65,7 @@ struct MongoDump: ForeignDatabase {
             faults += archive.faults
             return
         }
-        guard let stem = Self.stem(of: file) else { throw Self.failure(path, "is no file of mongodump") }
+        guard let stem = Self.stem(of: file) else { throw CommandError.wrongFile(path, "is no file of mongodump") }
         let folder = (path as NSString).deletingLastPathComponent
         let base = folder.isEmpty ? stem : "\(folder)/\(stem)"
         let metadata = Self.metadata(Self.text(of: "\(base).metadata.json"))

@@ -66,9 +66,7 @@ final class SQLiteConnection {
         // SQLite would take an empty file for an empty database.
         let file = try FileSource(path: path)
         guard try file.peek(16).starts(with: "SQLite format 3\0".utf8) else {
-            throw CommandError(
-                code: "WRONG_FILE", message: "\"\(path)\" is no SQLite database", path: path,
-                remedy: "nothing was changed", status: .invalidInput)
+            throw CommandError.wrongFile(path, "is no SQLite database")
         }
         library = try SQLiteLibrary()
         do {
@@ -115,9 +113,8 @@ final class SQLiteConnection {
         let reason = library.message(handle).map { String(cString: $0) } ?? "error \(status)"
         return switch status {
         case Code.notADatabase:
-            CommandError(
-                code: "WRONG_FILE", message: "\"\(path)\" is no SQLite database: \(reason)", path: path,
-                remedy: "an encrypted one must be decrypted first", status: .invalidInput)
+            .wrongFile(
+                path, "is no SQLite database: \(reason)", remedy: "an encrypted one must be decrypted first")
         case Code.busy:
             CommandError(code: "LOCKED", message: "\"\(path)\" is locked: \(reason)", path: path)
         default:

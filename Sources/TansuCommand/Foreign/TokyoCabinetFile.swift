@@ -44,13 +44,13 @@ final class TokyoCabinetFile {
         let file = try RestoredFile(path: path)
         var head = Array(try file.bytes(at: 0, count: Self.headSize))
         guard head.count == Self.headSize, head.starts(with: "ToKyO CaBiNeT\n".utf8) else {
-            throw Self.failure(path, "is no database of Tokyo Cabinet, as EJDB 1 has them")
+            throw CommandError.wrongFile(path, "is no database of Tokyo Cabinet, as EJDB 1 has them")
         }
         guard [0, 3].contains(head[32]) else {
-            throw Self.failure(path, "is an index of EJDB or another kind of file, not a database")
+            throw CommandError.wrongFile(path, "is an index of EJDB or another kind of file, not a database")
         }
         guard let order = [false, true].first(where: { Self.isPlausible(head, isBigEndian: $0, file.size) }) else {
-            throw Self.failure(path, "has a damaged head")
+            throw CommandError.wrongFile(path, "has a damaged head")
         }
         self.file = file
         isBigEndian = order
@@ -61,13 +61,13 @@ final class TokyoCabinetFile {
             try Self.undo(log, in: file, isBigEndian: order)
             head = Array(try file.bytes(at: 0, count: Self.headSize))
             guard head.count == Self.headSize, Self.isPlausible(head, isBigEndian: order, file.size) else {
-                throw Self.failure(log, "is damaged: what it restores is no database")
+                throw CommandError.wrongFile(log, "is damaged: what it restores is no database")
             }
         }
         wasClosed = !isOpen
         let options = head[36]
         guard options & ~3 == 0 else {
-            throw Self.failure(path, "is compressed in a way that EJDB does not use")
+            throw CommandError.wrongFile(path, "is compressed in a way that EJDB does not use")
         }
         (isLarge, isDeflated) = (options & 1 != 0, options & 2 != 0)
         alignment = 1 << Int(head[34])
@@ -82,12 +82,6 @@ final class TokyoCabinetFile {
 
     /// The fraction that was read.
     var fraction: Double { end > 0 ? min(1, Double(position) / Double(end)) : 1 }
-
-    private static func failure(_ path: String, _ fault: String) -> CommandError {
-        CommandError(
-            code: "WRONG_FILE", message: "\"\(path)\" \(fault)", path: path, remedy: "nothing was changed",
-            status: .invalidInput)
-    }
 
     /// Whether the numbers of a head fit together in a byte order, which the file does not name.
     private static func isPlausible(_ head: [UInt8], isBigEndian: Bool, _ size: Int) -> Bool {
@@ -134,7 +128,7 @@ final class TokyoCabinetFile {
         guard log.size >= 8 + headSize else { return }
         let head = try log.bytes(at: 0, count: 8)
         guard head.count == 8, let size = number(head, isBigEndian), size >= headSize, size <= file.size else {
-            throw failure(path, "is damaged")
+            throw CommandError.wrongFile(path, "is damaged")
         }
         var changes: [(position: Int, offset: Int, count: Int)] = []
         var position = 8
@@ -144,7 +138,7 @@ final class TokyoCabinetFile {
                 let count = number(head[8..<12], isBigEndian), position + 12 + count <= log.size
                 // What was not written to the end precedes a change that was not made.
             else { break }
-            guard offset + count <= size else { throw failure(path, "is damaged at byte \(position)") }
+            guard offset + count <= size else { throw CommandError.wrongFile(path, "is damaged at byte \(position)") }
             changes.append((position + 12, offset, count))
             position += 12 + count
         }

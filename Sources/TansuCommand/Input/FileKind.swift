@@ -105,9 +105,17 @@ enum FileKind: Equatable {
     /// The error for a file of this kind where another is needed, or nil when the kind has no remedy.
     func error(for path: String, wanted: String) -> CommandError? {
         guard let remedy = remedy(for: path) else { return nil }
-        return CommandError(
-            code: "WRONG_FILE", message: "\"\(path)\" is \(description), not \(wanted)", path: path,
-            remedy: "\(remedy); nothing was changed", status: .invalidInput)
+        return .wrongFile(path, "is \(description), not \(wanted)", remedy: "\(remedy); nothing was changed")
+    }
+}
+
+extension CommandError {
+    /// The error for a file of another kind than the one that is needed.
+    ///
+    /// - Parameter fault: What follows the path: "is no database".
+    static func wrongFile(_ path: String, _ fault: String, remedy: String = "nothing was changed") -> CommandError {
+        CommandError(
+            code: "WRONG_FILE", message: "\"\(path)\" \(fault)", path: path, remedy: remedy, status: .invalidInput)
     }
 }
 

@@ -92,13 +92,18 @@ extension TextTable.Cell {
     }
 }
 
+extension TextTable {
+    /// A table of documents with the given columns.
+    init(_ documents: [BSONDocument], columns: [String]) {
+        self.init(headings: columns)
+        rows = documents.map { document in columns.map { document[$0].map(Cell.init) ?? Cell("") } }
+    }
+}
+
 /// Prints documents as a table with the given columns.
 func printTable(_ documents: [BSONDocument], columns: [String]) throws {
     let writer = OutputWriter()
-    var table = TextTable(headings: columns)
-    table.rows = documents.map { document in
-        columns.map { column in document[column].map(TextTable.Cell.init) ?? TextTable.Cell("") }
-    }
+    let table = TextTable(documents, columns: columns)
     for line in table.lines(maximumWidth: Terminal.output.width, style: .output) {
         try writer.writeLine(line)
     }

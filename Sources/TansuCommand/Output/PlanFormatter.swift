@@ -57,7 +57,7 @@ struct PlanFormatter {
     }
 
     private var branches: [BSONDocument] {
-        plan.documents("branches")
+        plan.documentList("branches")
     }
 
     private func name(_ access: BSONDocument) -> String {
@@ -109,7 +109,7 @@ struct PlanFormatter {
     }
 
     private var otherCandidates: String? {
-        let candidates = report.documents("candidates")
+        let candidates = report.documentList("candidates")
         let others = candidates.filter { $0["chosen"] != .bool(true) }.map { candidate in
             let access =
                 candidate["index"] == nil

@@ -18,8 +18,7 @@ final class RejectsFile {
     /// - Throws: `CommandError` when the file exists.
     init(path: String, header: @escaping () -> [UInt8]?) throws {
         (self.path, self.header) = (path, header)
-        try rejectDatabaseFolder(of: path)
-        try checkNotExisting(path)
+        try checkNewFile(path)
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
@@ -34,7 +33,12 @@ final class RejectsFile {
     }
 
     private func open() throws -> OutputWriter {
-        descriptor = try createFile(path)
+        descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            throw CommandError(
+                code: "IO", message: "Cannot create \"\(path)\": \(systemErrorText())", path: path,
+                status: .cannotCreate)
+        }
         let writer = OutputWriter(descriptor: descriptor)
         self.writer = writer
         if let header = header() { try writer.write(bytes: header + [.newline]) }
@@ -43,24 +47,4 @@ final class RejectsFile {
 
     /// Writes what was added.
     func flush() throws { try writer?.flush() }
-}
-
-/// Creates a file that must not exist.
-func createFile(_ path: String) throws -> Int32 {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else {
-        let reason = systemErrorText()
-        throw CommandError(
-            code: "IO", message: "Cannot create \"\(path)\": \(reason)", path: path, status: .cannotCreate)
-    }
-    return descriptor
-}
-
-/// - Throws: `CommandError` when there is something at a path, also a link to nothing.
-func checkNotExisting(_ path: String) throws {
-    let isLink = (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
-    guard isLink || FileManager.default.fileExists(atPath: path) else { return }
-    throw CommandError(
-        code: "EXISTS", message: "\"\(path)\" exists already", path: path,
-        remedy: "choose another name, nothing was changed", status: .cannotCreate)
 }

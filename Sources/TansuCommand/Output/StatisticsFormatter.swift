@@ -23,7 +23,7 @@ enum StatisticsFormatter {
             values.append((LabeledValues.label(key), text))
         }
         let lines = LabeledValues.lines(values, terminal: terminal)
-        let collections = stats.documents("collections")
+        let collections = stats.documentList("collections")
         guard !collections.isEmpty else { return lines }
         return lines + [""] + table(collections).lines(maximumWidth: terminal.width, style: terminal)
     }
@@ -38,7 +38,7 @@ enum StatisticsFormatter {
                 TextTable.Cell(collection["name"]?.stringValue ?? ""), number(collection["documents"]),
             ]
             if isCompressed { head.append(TextTable.Cell(collection["compression"]?.stringValue ?? "")) }
-            let indexes = collection.documents("indexes")
+            let indexes = collection.documentList("indexes")
             if indexes.isEmpty { table.rows.append(head) }
             for (position, index) in indexes.enumerated() {
                 let blank = head.map { _ in TextTable.Cell("") }
