@@ -77,7 +77,8 @@ struct CollectionComparison {
                 ["$documents": [["order": ["$cmp": [["$literal": a], ["$literal": b]]]]]]
             ]
             let runner = JSONRunner(database: database)
-            return try runner.run(["op": "aggregate", "pipeline": stages]).documents("documents").first?["order"]?.intValue
+            return try runner.run(["op": "aggregate", "pipeline": stages]).documentList("documents").first?["order"]?
+                .intValue
                 ?? 0
         }
     }

@@ -63,7 +63,7 @@ extension Database.Collection {
         let answer = try session.engine.completions(of: text, limit: limit, in: name)
         let start = answer["start"]?.intValue ?? text.utf8.count
         let before = text[..<text.utf8.index(text.startIndex, offsetBy: start)]
-        return answer.documents("completions").map { completion in
+        return answer.documentList("completions").map { completion in
             let word = completion["text"]?.stringValue ?? ""
             return TextCompletion(
                 text: before + word, word: word, documents: completion["documents"]?.intValue ?? 0)
@@ -95,10 +95,10 @@ extension Database.Collection {
         var places = TextPlaces(text)
         return TextSuggestions(
             text: answer["text"]?.stringValue ?? text,
-            words: answer.documents("words").map { word in
+            words: answer.documentList("words").map { word in
                 TextSuggestions.Word(
                     range: places.range(word),
-                    suggestions: word.documents("suggestions").map {
+                    suggestions: word.documentList("suggestions").map {
                         TextSuggestions.Suggestion(
                             text: $0["text"]?.stringValue ?? "", documents: $0["documents"]?.intValue ?? 0,
                             distance: $0["distance"]?.intValue ?? 0)

@@ -60,11 +60,11 @@ extension Database {
         if let path { options["path"] = .string(path) }
         let answer = try EngineText.highlight(text, search: search.operand(), options: options)
         var places = TextPlaces(text)
-        let ranges = answer.documents("ranges").map { places.range($0) }
+        let ranges = answer.documentList("ranges").map { places.range($0) }
         places = TextPlaces(text)
-        let parts = answer.documents("snippets").map { part in
+        let parts = answer.documentList("snippets").map { part in
             TextHighlights.Snippet(
-                range: places.range(part), highlights: part.documents("ranges").map { places.range($0) })
+                range: places.range(part), highlights: part.documentList("ranges").map { places.range($0) })
         }
         return TextHighlights(ranges: ranges, snippets: parts)
     }
@@ -91,5 +91,7 @@ struct TextPlaces {
 
 extension BSONDocument {
     /// The documents of an array.
-    package func documents(_ name: String) -> [BSONDocument] { self[name]?.arrayValue?.compactMap(\.documentValue) ?? [] }
+    package func documentList(_ name: String) -> [BSONDocument] {
+        self[name]?.arrayValue?.compactMap(\.documentValue) ?? []
+    }
 }

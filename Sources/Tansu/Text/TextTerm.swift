@@ -43,7 +43,7 @@ extension Database {
         let answer = try EngineText.analyze(
             text, options: ["language": .string(language), "purpose": .string(purpose.rawValue)])
         var places = TextPlaces(text)
-        return answer.documents("terms").map { term in
+        return answer.documentList("terms").map { term in
             TextTerm(
                 term: term["term"]?.stringValue ?? "", position: term["position"]?.intValue ?? 0,
                 range: places.range(term))

@@ -61,7 +61,7 @@ extension IndexCommand {
             // A pipeline that writes is not run.
             guard !JSONRunner.isWrite(plan.request) else { return false }
             let response = try runner.run(plan.request)
-            advice.add(response.plan, collection: name, example: text.trimmingSpaces)
+            advice.add(response.explainedPlan, collection: name, example: text.trimmingSpaces)
             return true
         }
 

@@ -74,7 +74,7 @@ struct WatchCommand: Subcommand {
             try Interruption.check()
             if let end, ContinuousClock.now >= end { return }
             let changes = try runner.run(["op": "nextChanges", "feed": feed, "batch": 100, "timeoutMs": 100])
-            for var change in changes.documents("changes") where left > 0 {
+            for var change in changes.documentList("changes") where left > 0 {
                 if let query, try !isOf(query, change, runner) { continue }
                 if !before { change["before"] = nil }
                 try writer.writeLine(output.json ? change.json() : Self.line(change))
@@ -96,7 +96,7 @@ struct WatchCommand: Subcommand {
         let stages: BSONValue = [
             ["$documents": [["$literal": .document(document)]]], ["$match": .document(query)], ["$count": "n"],
         ]
-        return try !runner.run(["op": "aggregate", "pipeline": stages]).documents("documents").isEmpty
+        return try !runner.run(["op": "aggregate", "pipeline": stages]).documentList("documents").isEmpty
     }
 
     /// A change in words: "update people 7 {…}".

@@ -209,14 +209,11 @@ extension Shell {
     fileprivate func table(_ request: BSONDocument, _ member: String, _ columns: [String]) throws -> Bool {
         var request = request
         if let transaction { request["transaction"] = BSONValue(transaction) }
-        let documents = try runner.run(request).documents(member)
+        let documents = try runner.run(request).documentList(member)
         try output.collecting {
             if output.mode == .json { return try documents.forEach { try output.value(.document($0)) } }
-            var table = TextTable(headings: columns)
-            table.rows = documents.map { document in
-                columns.map { document[$0].map(TextTable.Cell.init) ?? TextTable.Cell("") }
-            }
-            let lines = table.lines(maximumWidth: output.terminal.width, style: output.terminal)
+            let lines = TextTable(documents, columns: columns).lines(
+                maximumWidth: output.terminal.width, style: output.terminal)
             for line in documents.isEmpty ? [] : lines { try output.line(line) }
         }
         return true

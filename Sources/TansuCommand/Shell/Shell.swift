@@ -163,11 +163,11 @@ final class Shell {
 
     private func show(_ statement: Statement, _ response: BSONDocument) throws {
         switch statement.shown {
-        case .documents: _ = try output.documents { try response.documents("groups").forEach($0) }
+        case .documents: _ = try output.documents { try response.documentList("groups").forEach($0) }
         case .document: try output.value(response["document"] ?? .null)
         case .values: for value in response["values"]?.arrayValue ?? [] { try output.value(value) }
         case .plan:
-            try show(plan: response.plan, of: statement.request)
+            try show(plan: response.explainedPlan, of: statement.request)
         case .summary: try output.line(TextTable.printable(Self.summary(statement.request, response)))
         case .response: try output.value(.document(response))
         }
@@ -210,8 +210,8 @@ final class Shell {
 
 extension BSONDocument {
     /// The plan in the response to a statement that explains.
-    var plan: BSONDocument {
-        self["plan"]?.documentValue ?? documents("documents").first ?? documents("groups").first ?? [:]
+    var explainedPlan: BSONDocument {
+        self["plan"]?.documentValue ?? documentList("documents").first ?? documentList("groups").first ?? [:]
     }
 }
 
@@ -220,7 +220,7 @@ extension OpenDatabase {
     func checkCollection(_ name: String, in transaction: Int?, _ runner: JSONRunner) throws {
         guard let transaction else { return try checkCollection(name) }
         let response = try runner.run(["op": "collections", "transaction": BSONValue(transaction)])
-        guard !response.documents("collections").contains(where: { $0["name"]?.stringValue == name }) else { return }
+        guard !response.documentList("collections").contains(where: { $0["name"]?.stringValue == name }) else { return }
         throw CommandError(code: "NOT_FOUND", message: "Collection \"\(name)\" does not exist", path: path)
     }
 }
@@ -239,7 +239,7 @@ extension JSONRunner {
         request["batch"] = BSONValue(batch)
         while true {
             let response = try run(request)
-            let documents = response.documents("documents")
+            let documents = response.documentList("documents")
             let cursor = response["cursor"] ?? .null
             do { for document in documents { try body(document) } } catch {
                 if !cursor.isNull { _ = try? run(["op": "closeCursor", "cursor": cursor]) }
