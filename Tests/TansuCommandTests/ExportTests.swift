@@ -1,5 +1,6 @@
 import Foundation
 import TansuBSON
+import Tansu
 import Testing
 
 @testable import TansuCommand
@@ -103,6 +104,17 @@ struct ExportTests {
         let invalid = try command.tansu("export", "db", "c", "--query", "{\"$no\": 1}", "--output", "other.csv")
         #expect(invalid.status == 65 && invalid.error.contains("\"other.csv\" was not created"))
         #expect(!command.exists("other.csv") && !command.exists("other.csv.tansu-part"))
+    }
+
+    @Test("An export leaves another one to the same file alone")
+    func twoAtOnce() throws {
+        let command = try withDocuments("{\"_id\": 1}\n")
+        let other = try StagedFile(path: command.path("out.csv"))
+        let refused = try command.tansu("export", "db", "c", "--output", "out.csv")
+        #expect(refused.status != 0 && refused.error.contains("out.csv"), "\(refused.error)")
+        #expect(command.exists("out.csv.tansu-part") && !command.exists("out.csv"))
+        other.discard()
+        try command.succeed("export", "db", "c", "--output", "out.csv")
     }
 
     @Test("a damaged zstd file is an error with its name")
