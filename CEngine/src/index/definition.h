@@ -13,6 +13,7 @@
 #include "bson/path.h"
 #include "bson/writer.h"
 #include "index/tree/rid_suffix.h"
+#include "util/aligned_u64.h"
 #include "util/buffer.h"
 
 /* ---- Wildcard indexes ---- */
@@ -150,7 +151,17 @@ typedef struct index_definition {
     path paths[TANSU_MAX_INDEX_PATHS];
     bool descending[TANSU_MAX_INDEX_PATHS];
     char name[TANSU_MAX_NAME + 1];
+    /* Queries that used the index since opening; atomic. Far from what every query reads. */
+    aligned_u64 uses;
 } index_definition;
+
+/* index_definition_use -- counts a query; index_definition_uses -- how many there were. */
+static inline void index_definition_use(const index_definition *definition) {
+    __atomic_fetch_add(&((index_definition *)definition)->uses, 1, __ATOMIC_RELAXED);
+}
+static inline uint64_t index_definition_uses(const index_definition *definition) {
+    return __atomic_load_n(&definition->uses, __ATOMIC_RELAXED);
+}
 
 /*
  * index_definition_parse -- reads keys {path: 1 | -1, …} and options ({unique: bool, sparse: bool,

@@ -506,19 +506,36 @@ tansu_status log_dropped_error(uint32_t number, uint64_t offset, tansu_error *er
                     name, (unsigned long long)offset);
 }
 
+/* size_of -- of an active segment; the mutex is held. */
+static log_segment_size size_of(segment *s) {
+    return (log_segment_size){
+        .number = s->number,
+        .bytes = __atomic_load_n(&segment_disk(s)->allocated, __ATOMIC_RELAXED),
+        .compressed = segment_compressed(s) ? s->used : 0,
+    };
+}
+
 log_statistics log_measure(log *l) {
     pthread_mutex_lock(&l->mutex);
     log_statistics total = {.segments = l->active.count};
     for (uint32_t i = 0; i < l->active.count; i++) {
-        segment *s = l->active.items[i];
-        uint64_t size = __atomic_load_n(&segment_disk(s)->allocated, __ATOMIC_RELAXED);
-        bool compressed = segment_compressed(s);
-        total.bytes += size;
-        total.compressed += compressed ? size : 0;
-        total.images += compressed ? s->used : 0;
+        log_segment_size size = size_of(l->active.items[i]);
+        total.bytes += size.bytes;
+        total.compressed += size.compressed != 0 ? size.bytes : 0;
+        total.images += size.compressed;
     }
     pthread_mutex_unlock(&l->mutex);
     return total;
+}
+
+log_segment_size *log_segment_sizes(log *l, uint32_t *count) {
+    pthread_mutex_lock(&l->mutex);
+    *count = l->active.count;
+    log_segment_size *sizes = malloc((*count + 1) * sizeof *sizes);
+    for (uint32_t i = 0; sizes != NULL && i < *count; i++)
+        sizes[i] = size_of(l->active.items[i]);
+    pthread_mutex_unlock(&l->mutex);
+    return sizes;
 }
 
 uint64_t log_pinned(log *l, uint64_t sequence) {

@@ -315,6 +315,17 @@ typedef struct log_statistics {
 /* log_measure -- from any thread. */
 log_statistics log_measure(log *l);
 
+/* What an active segment takes on the disk. */
+typedef struct log_segment_size {
+    uint32_t number;
+    uint64_t bytes;      /* of its file */
+    uint64_t compressed; /* its bytes before they were compressed; 0: they are not */
+} log_segment_size;
+
+/* log_segment_sizes -- of all active segments in order, in new memory, which the caller frees; NULL
+ * when it is exhausted. From any thread. */
+log_segment_size *log_segment_sizes(log *l, uint32_t *count);
+
 /* log_pinned -- bytes of the segments that compactions have replaced and that snapshots of a commit
  * need still; `sequence` UINT64_MAX: of any. From any thread. */
 uint64_t log_pinned(log *l, uint64_t sequence);

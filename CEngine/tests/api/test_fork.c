@@ -104,6 +104,7 @@ static void use_all(const handles *h) {
     REFUSED(tansu_sync(h->db, error));
     REFUSED(tansu_checkpoint(h->db, error));
     REFUSED(tansu_stats(h->db, &b, error));
+    REFUSED(tansu_storage(h->db, &b, error));
     REFUSED(tansu_txn_begin(h->db, TANSU_TXN_READ, TANSU_DURABILITY_DEFAULT, &txn, error));
     REFUSED(tansu_txn_begin(h->db, TANSU_TXN_WRITE, TANSU_DURABILITY_DEFAULT, &txn, error));
     REFUSED(tansu_txn_prepare(h->db, TANSU_TXN_WRITE, TANSU_DURABILITY_DEFAULT, &txn, error));

@@ -99,6 +99,8 @@ static void opening_and_closing(void) {
     NEEDS(key, tansu_decrypt("none", NULL, NULL, NULL, NULL));
     NEEDS(db, tansu_stats(NULL, &out, NULL));
     NEEDS(result, tansu_stats(db, NULL, NULL));
+    NEEDS(db, tansu_storage(NULL, &out, NULL));
+    NEEDS(result, tansu_storage(db, NULL, NULL));
 }
 
 static void transactions(void) {

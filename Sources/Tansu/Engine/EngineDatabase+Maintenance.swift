@@ -56,8 +56,20 @@ extension EngineDatabase {
     }
 
     static func stats(_ database: OpaquePointer) throws -> BSONDocument {
+        try report(database, tansu_stats)
+    }
+
+    /// The engine's report of what takes the space.
+    func storage() throws -> BSONDocument {
+        try call { try Self.report($0, tansu_storage) }
+    }
+
+    private static func report(
+        _ database: OpaquePointer,
+        _ make: (OpaquePointer?, UnsafeMutablePointer<tansu_buffer>?, UnsafeMutablePointer<tansu_error>?) -> tansu_status
+    ) throws -> BSONDocument {
         try withEngineBuffer { buffer in
-            _ = try engineCall { tansu_stats(database, &buffer, $0) }
+            _ = try engineCall { make(database, &buffer, $0) }
             return BSONDocument(trustedBytes: Array(buffer.bytes))
         }
     }

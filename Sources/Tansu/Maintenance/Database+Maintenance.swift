@@ -89,6 +89,17 @@ extension Database {
         try engine.stats()
     }
 
+    /// What takes the space: `segments` of the log with the bytes of living and dead documents, and `collections` with the
+    /// bytes of their documents and, for each index, its `entries`, `blocks` and about how many `bytes` these take in
+    /// the index file.
+    ///
+    /// It reads the inner blocks of all indexes, and so takes longer than `stats()`.
+    ///
+    /// - Throws: ``TansuError`` with `.closed`, `.io` or `.corrupt`.
+    public func storage() throws -> BSONDocument {
+        try engine.storage()
+    }
+
     /// Runs one command in JSON and returns the response in JSON. The response to a command that fails is
     /// `{"ok": false, "error": …}`.
     ///
@@ -169,6 +180,13 @@ extension Database {
     /// - Throws: ``TansuError`` with `.closed`; `CancellationError`.
     public func stats() async throws -> BSONDocument {
         try await readers.run { _ in try self.stats() }
+    }
+
+    /// What takes the space: segments of the log, collections and indexes.
+    ///
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func storage() async throws -> BSONDocument {
+        try await readers.run { _ in try self.storage() }
     }
 
     /// Runs one command in JSON and returns the response in JSON. A command that has begun is not cancelled with its task.

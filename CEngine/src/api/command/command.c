@@ -163,6 +163,7 @@ static const struct operation {
     {"nextChanges", command_next_changes, FEED, BATCH | TIMEOUT, ALONE},
     {"closeFeed", command_close_feed, FEED, 0, ALONE},
     {"stats", command_stats, 0, 0, ALONE},
+    {"storage", command_storage, 0, 0, ALONE},
     {"refresh", command_refresh, 0, 0, ALONE},
     {"sync", command_sync, 0, 0, ALONE},
     {"checkpoint", command_checkpoint, 0, 0, ALONE},

@@ -122,6 +122,7 @@ tansu_status command_collection_info(command *c, tansu_error *error);
 tansu_status command_referrers(command *c, tansu_error *error);
 tansu_status command_dangling_references(command *c, tansu_error *error);
 tansu_status command_stats(command *c, tansu_error *error);
+tansu_status command_storage(command *c, tansu_error *error);
 tansu_status command_refresh(command *c, tansu_error *error);
 tansu_status command_sync(command *c, tansu_error *error);
 tansu_status command_checkpoint(command *c, tansu_error *error);

@@ -539,14 +539,26 @@ tansu_status command_dangling_references(command *c, tansu_error *error) {
     return put_answer(c, status, &result, error);
 }
 
+/* put_document_of -- appends a member with the document of a call that succeeded, and frees that. */
+static tansu_status put_document_of(command *c, tansu_status status, const char *member,
+                                    tansu_buffer *report, tansu_error *error) {
+    if (status == TANSU_OK)
+        status = command_put_document(c, member, report, error);
+    tansu_buffer_free(report);
+    return status;
+}
+
 /* command_stats -- statistics. */
 tansu_status command_stats(command *c, tansu_error *error) {
     tansu_buffer stats = TANSU_BUFFER_INIT;
-    tansu_status status = tansu_stats(c->db, &stats, error);
-    if (status == TANSU_OK)
-        status = command_put_document(c, ", \"stats\": ", &stats, error);
-    tansu_buffer_free(&stats);
-    return status;
+    return put_document_of(c, tansu_stats(c->db, &stats, error), ", \"stats\": ", &stats, error);
+}
+
+/* command_storage -- what takes the space. */
+tansu_status command_storage(command *c, tansu_error *error) {
+    tansu_buffer storage = TANSU_BUFFER_INIT;
+    return put_document_of(c, tansu_storage(c->db, &storage, error), ", \"storage\": ", &storage,
+                           error);
 }
 
 /* command_refresh -- goes to the newest commit that another process made. */
@@ -639,13 +651,10 @@ tansu_status command_rekey(command *c, tansu_error *error) {
 
 /* ---- JSON commands that read or write files: backups, repair, copies, dumps ---- */
 
-/* put_report -- appends the report of a call that succeeded, and frees it. */
+/* put_report -- the same for a report. */
 static tansu_status put_report(command *c, tansu_status status, tansu_buffer *report,
                                tansu_error *error) {
-    if (status == TANSU_OK)
-        status = command_put_document(c, ", \"report\": ", report, error);
-    tansu_buffer_free(report);
-    return status;
+    return put_document_of(c, status, ", \"report\": ", report, error);
 }
 
 /* command_backup -- to "to", as a folder or as one file. */

@@ -58,6 +58,13 @@ tansu_status tree_open(tree_store *store, uint64_t block, uint64_t count, tree *
 /* tree_root_block -- the root's block number after a checkpoint (0: empty). */
 uint64_t tree_root_block(const tree *t);
 
+/* A block takes up to this many bytes of memory, and is then split, unless its keys are long. */
+#define TREE_BLOCK_BYTES 2048
+
+/* tree_blocks -- how many blocks a tree has. Loads its inner blocks, which stay in memory. Errors:
+ * MEMORY, IO, CORRUPT. */
+tansu_status tree_blocks(tree_store *store, const tree *t, size_t *blocks, tansu_error *error);
+
 /* tree_numbers -- appends the block numbers of a tree that is stored. Loads its inner blocks, which
  * stay in memory. Errors: MEMORY, IO, CORRUPT. */
 tansu_status tree_numbers(tree_store *store, const tree *t, block_numbers *numbers,

@@ -189,10 +189,8 @@ uint64_t page_rid(const tree_page *page, uint32_t slot);
 
 /* ---- Blocks ---- */
 
-/* A block takes up to this many bytes of memory, and is then split, unless its keys are long: a
- * leaf has capacity for four of them up to LEAF_LARGE. All blocks up to it take exactly this much,
- * so that the allocator sees one size. */
-#define TREE_BLOCK_BYTES 2048
+/* A leaf of long keys has capacity for four of them up to LEAF_LARGE. All blocks up to
+ * TREE_BLOCK_BYTES take exactly this much, so that the allocator sees one size. */
 #define LEAF_LARGE (64 * 1024)
 /* Children of an inner block; their separators may take this much before it is split. */
 #define INNER_MAX 64

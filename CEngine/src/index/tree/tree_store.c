@@ -127,6 +127,11 @@ static tansu_status count_block(void *context, tree_block *block, tansu_error *e
     return TANSU_OK;
 }
 
+tansu_status tree_blocks(tree_store *store, const tree *t, size_t *blocks, tansu_error *error) {
+    *blocks = 0;
+    return tree_each_block(store, t, count_block, blocks, error);
+}
+
 /* retire_blocks -- a block and all below, every inner one being in memory. */
 static void retire_blocks(tree_store *store, tree_block *block, retire_list *retired) {
     if (atomic_load_explicit(&block->inner, memory_order_acquire)) {
@@ -143,8 +148,8 @@ tansu_status tree_retire_all(tree_store *store, const tree *t, retire_list *reti
                              tansu_error *error) {
     if (t->root == NULL)
         return TANSU_OK;
-    size_t blocks = 0;
-    tansu_status status = tree_each_block(store, t, count_block, &blocks, error);
+    size_t blocks;
+    tansu_status status = tree_blocks(store, t, &blocks, error);
     if (status != TANSU_OK)
         return status;
     if (!retire_reserve(retired, blocks))

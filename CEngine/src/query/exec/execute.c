@@ -66,6 +66,21 @@ tansu_status run_make_matcher(query_run *run, tansu_error *error) {
     return run->matcher ? TANSU_OK : query_too_large(memory, error_memory(error), error);
 }
 
+/* count_uses -- of the indexes that a plan reads, but for explain. */
+static void count_uses(const query_run *run) {
+    const plan *p = run->plan;
+    if (run->q->hints.explain)
+        return;
+    for (uint32_t i = 0; i < p->access_count; i++) {
+        /* The branches of a union may use the same index. */
+        if (p->accesses[i]->definition &&
+            (i == 0 || p->accesses[i]->definition != p->accesses[i - 1]->definition))
+            index_definition_use(p->accesses[i]->definition);
+    }
+    if (p->kind == PLAN_TEXT)
+        index_definition_use(run->text->access.definition);
+}
+
 tansu_status run_begin(const query *q, const read_context *rctx, const collection_state *collection,
                        enum plan_purpose purpose, query_run **result, tansu_error *error) {
     query_run *run = zeroed_alloc(sizeof *run);
@@ -100,6 +115,7 @@ tansu_status run_begin(const query *q, const read_context *rctx, const collectio
         return status;
     run->plan = p->chosen;
     p->error = NULL;
+    count_uses(run);
     if (run->text)
         text_scan_planned(run);
     if (!run->plan->exact) {
