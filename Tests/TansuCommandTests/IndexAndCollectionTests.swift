@@ -148,6 +148,22 @@ struct IndexAndCollectionTests {
         #expect(json["logBytes"] != nil && json["sequence"] != nil)
     }
 
+    @Test("what takes the space is printed by collection, index and segment")
+    func storage() throws {
+        let command = try Command.withPeople()
+        try command.succeed("index", "create", "people.tansu", "people", "name", "--name", "by_name")
+        let text = try command.tansu("stats", "people.tansu", "--storage").lines
+        let words = text.map { $0.split(separator: " ").map(String.init) }
+        #expect(words.contains { $0.starts(with: ["people", "3"]) && $0.contains("_id") })
+        #expect(words.contains { $0.first == "by_name" && $0.count >= 3 && $0[1] == "3" })
+        let json = try command.tansu("stats", "people.tansu", "--storage", "--json").json()
+        let report = try #require(json["storage"]?.documentValue)
+        let indexes = report.documentList("collections").first?.documentList("indexes") ?? []
+        #expect(indexes.map { $0["name"]?.stringValue } == ["_id", "by_name"])
+        #expect(report.documentList("segments").allSatisfy { ($0["bytes"]?.int64Value ?? 0) > 0 })
+        #expect(!report.documentList("segments").isEmpty)
+    }
+
     @Test("statistics are printed as text and as JSON")
     func stats() throws {
         let command = try Command.withPeople()

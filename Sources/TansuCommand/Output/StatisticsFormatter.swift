@@ -51,6 +51,37 @@ enum StatisticsFormatter {
         return table
     }
 
+    /// The lines of what takes the space: a table of the collections and their indexes, and one of the segments.
+    static func storage(_ report: BSONDocument, terminal: Terminal) -> [String] {
+        var sizes = TextTable(headings: ["collection", "documents", "size", "index", "entries", "about"])
+        for collection in report.documentList("collections") {
+            var head = [
+                TextTable.Cell(collection["name"]?.stringValue ?? ""), number(collection["documents"]),
+                size(collection["bytes"]),
+            ]
+            for index in collection.documentList("indexes") {
+                let name = TextTable.Cell(index["name"]?.stringValue ?? "")
+                sizes.rows.append(head + [name, number(index["entries"]), size(index["bytes"])])
+                head = head.map { _ in TextTable.Cell("") }
+            }
+        }
+        let log = report.documentList("segments")
+        // Most databases have none.
+        let isCompressed = log.contains { $0["compressedFromBytes"] != nil }
+        var segments = TextTable(
+            headings: ["segment", "size", "living", "dead"] + (isCompressed ? ["before compression"] : []))
+        for segment in log {
+            let sizes = ["bytes", "liveBytes", "deadBytes"] + (isCompressed ? ["compressedFromBytes"] : [])
+            segments.rows.append([number(segment["segment"])] + sizes.map { size(segment[$0]) })
+        }
+        let tables = [sizes, segments].filter { !$0.rows.isEmpty }
+        return Array(tables.map { $0.lines(maximumWidth: terminal.width, style: terminal) }.joined(separator: [""]))
+    }
+
+    private static func size(_ value: BSONValue?) -> TextTable.Cell {
+        TextTable.Cell(value?.int64Value.map { NumberFormat.bytes($0) } ?? "", alignment: .right)
+    }
+
     private static func number(_ value: BSONValue?) -> TextTable.Cell {
         TextTable.Cell(value?.int64Value.map { NumberFormat.grouped($0) } ?? "", alignment: .right)
     }
