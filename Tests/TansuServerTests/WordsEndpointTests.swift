@@ -79,7 +79,7 @@ import Testing
             }
             let language = #"{"keys":{"**":"text"},"language":"nonsense"}"#
             let refused = try await server.answer("PUT", "/texts/_words", Self.json, body: language)
-            #expect(refused.status == 400 && refused.text.contains("nonsense"))
+            #expect(refused.status == 400 && ["nonsense", "libstemmer"].contains { refused.text.contains($0) })
             let all = #"{"keys":{"**":"text"}}"#
             #expect(try await server.answer("PUT", "/texts/_words", Self.json, body: all).status == 200)
             let questions = [

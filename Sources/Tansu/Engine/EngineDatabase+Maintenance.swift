@@ -66,7 +66,8 @@ extension EngineDatabase {
 
     private static func report(
         _ database: OpaquePointer,
-        _ make: (OpaquePointer?, UnsafeMutablePointer<tansu_buffer>?, UnsafeMutablePointer<tansu_error>?) -> tansu_status
+        _ make: (OpaquePointer?, UnsafeMutablePointer<tansu_buffer>?, UnsafeMutablePointer<tansu_error>?) ->
+            tansu_status
     ) throws -> BSONDocument {
         try withEngineBuffer { buffer in
             _ = try engineCall { make(database, &buffer, $0) }
