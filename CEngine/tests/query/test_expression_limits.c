@@ -218,6 +218,9 @@ static void every_loop_keeps_to_its_deadline(void) {
         char text[400];
         tansu_error error;
         tansu_buffer value = TANSU_BUFFER_INIT;
+        /* That of the C library finds no places. */
+        if (strstr(loops[i], "$regexFind") != NULL && !library_pcre2())
+            continue;
         snprintf(text, sizeof text, "{'e':%s}", loops[i]);
         bson_t *holder = bson_from_text(text);
         doc_value e = value_in_bson(holder, "e");

@@ -154,8 +154,8 @@ uint64_t check_failures(void) {
 
 /* check_finish -- prints the totals. */
 int check_finish(void) {
-    if (atomic_load(&checks) == 0)
-        fail(__FILE__, __LINE__, "a test program makes at least one check");
+    if (atomic_load(&checks) == 0 && atomic_load(&skipped) == 0)
+        fail(__FILE__, __LINE__, "a test program makes a check, or says why not");
     uint64_t failed = atomic_load(&failures);
     printf("%" PRIu64 " checks, %" PRIu64 " failed", (uint64_t)atomic_load(&checks), failed);
     if (atomic_load(&skipped) != 0)

@@ -1,7 +1,7 @@
 import Tansu
 import Testing
 
-// TextSearch.md.
+// SearchingTexts.md.
 extension GuideExampleTests {
     @Test func textSearch() throws {
         var printed = Printed()
