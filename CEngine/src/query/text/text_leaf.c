@@ -67,13 +67,13 @@ static tansu_status open_words(text_search *s, text_leaf *leaf, const text_word 
 }
 
 /* open_list -- the documents of a prefix or of a fuzzy word. */
-static tansu_status open_list(text_search *s, text_leaf *leaf, text_list *list, double *idf,
+static tansu_status open_list(text_search *s, text_leaf *leaf, text_matches *list, double *idf,
                               tansu_error *error) {
     tansu_buffer only = TANSU_BUFFER_INIT;
     tansu_status status = TANSU_OK;
     if (list->documents == 0)
-        status = text_list_make(&s->reader, leaf->node, s->rctx->group_memory, s->deadline, list,
-                                &only, error);
+        status = text_matches_make(&s->reader, leaf->node, s->rctx->group_memory, s->deadline, list,
+                                   &only, error);
     if (status == TANSU_OK && only.size != 0) {
         const text_word word = {.bytes = only.data, .size = (uint32_t)only.size};
         leaf->kind = TEXT_TERM;
@@ -87,8 +87,8 @@ static tansu_status open_list(text_search *s, text_leaf *leaf, text_list *list, 
     return status;
 }
 
-tansu_status text_leaf_open(text_search *s, text_leaf *leaf, const text_node *node, text_list *list,
-                            tansu_error *error) {
+tansu_status text_leaf_open(text_search *s, text_leaf *leaf, const text_node *node,
+                            text_matches *list, tansu_error *error) {
     tansu_status status = TANSU_OK;
     double idf = 0;
     *leaf = (text_leaf){.node = node, .kind = node->kind, .counted = NO_RID};
@@ -134,7 +134,7 @@ static tansu_status seek_words(text_search *s, text_leaf *leaf, uint64_t rid, ta
 
 /* seek_list -- to the first document of the list that is not less; near ones are found soon. */
 static void seek_list(text_leaf *leaf, uint64_t rid) {
-    const text_list_item *items = leaf->list->items;
+    const text_matches_item *items = leaf->list->items;
     size_t low = leaf->at, left = leaf->list->count - low, step = 1;
     while (step < left && items[low + step].rid < rid) {
         low += step;
@@ -142,7 +142,7 @@ static void seek_list(text_leaf *leaf, uint64_t rid) {
         step *= 2;
     }
     left = step < left ? step : left;
-    leaf->at = low + BISECT(items + low, left, text_list_item, rid, rid);
+    leaf->at = low + BISECT(items + low, left, text_matches_item, rid, rid);
     leaf->rid = leaf->at < leaf->list->count ? items[leaf->at].rid : NO_RID;
 }
 

@@ -16,27 +16,27 @@
 
 /* ---- The documents of a prefix, or of a fuzzy word ---- */
 
-typedef struct text_list_item {
+typedef struct text_matches_item {
     uint64_t rid;
     uint64_t weighted; /* the count of all terms in the fields of the leaf */
-} text_list_item;
+} text_matches_item;
 
 /* In the order of record ids. */
-typedef struct text_list {
-    text_list_item *items; /* those with a count */
+typedef struct text_matches {
+    text_matches_item *items; /* those with a count */
     size_t count;
     uint64_t documents; /* with one of the terms in any field */
     uint64_t most;      /* the highest weighted count */
-} text_list;
+} text_matches;
 
 /*
- * text_list_make -- the documents of a prefix or fuzzy leaf; where the index has only one such term,
+ * text_matches_make -- the documents of a prefix or fuzzy leaf; where the index has only one such term,
  * that is copied to *only instead. `limit`: bytes of memory. Errors: TOO_LARGE, MEMORY, IO, CORRUPT,
  * TIMEOUT, CANCELLED.
  */
-tansu_status text_list_make(const text_reader *reader, const text_node *node, size_t limit,
-                            const deadline *deadline, text_list *list, tansu_buffer *only,
-                            tansu_error *error);
+tansu_status text_matches_make(const text_reader *reader, const text_node *node, size_t limit,
+                               const deadline *deadline, text_matches *list, tansu_buffer *only,
+                               tansu_error *error);
 
 /* ---- Leaves ---- */
 
@@ -46,11 +46,11 @@ typedef struct text_leaf {
     enum text_kind kind; /* TEXT_TERM also for a prefix of one term */
     postings *words;     /* of each different term, the rarest first; none of a list */
     uint32_t word_count;
-    uint32_t *word_of;     /* PHRASE, NEAR: which of them each word of the node is */
-    const text_list *list; /* PREFIX, FUZZY */
-    size_t at;             /* in the list */
-    uint64_t documents;    /* that it has at most */
-    double factor;         /* text_factor() */
+    uint32_t *word_of;        /* PHRASE, NEAR: which of them each word of the node is */
+    const text_matches *list; /* PREFIX, FUZZY */
+    size_t at;                /* in the list */
+    uint64_t documents;       /* that it has at most */
+    double factor;            /* text_factor() */
 
     bool placed;      /* `rid` is a candidate; otherwise none is before it */
     uint64_t rid;     /* NO_RID: the end */
@@ -101,7 +101,7 @@ struct text_search {
     text_leaf *leaves; /* for each leaf of the query: the one of the tree */
     text_leaf *others; /* of leaves that the tree may pass before they are scored */
     uint32_t other_count;
-    text_list *lists; /* of each leaf of the query */
+    text_matches *lists; /* of each leaf of the query */
     text_tree *root;
     text_leaf **scored; /* the leaves that make the score, in their order */
     uint32_t scored_count;
@@ -129,8 +129,8 @@ static inline tansu_status text_search_check(text_search *s, uint32_t steps, tan
 
 /* text_leaf_open -- puts a leaf before its first document; `list` is where it may put its list, or
  * has that of another leaf of the same node. text_leaf_close() is due whatever the result. */
-tansu_status text_leaf_open(text_search *s, text_leaf *leaf, const text_node *node, text_list *list,
-                            tansu_error *error);
+tansu_status text_leaf_open(text_search *s, text_leaf *leaf, const text_node *node,
+                            text_matches *list, tansu_error *error);
 void text_leaf_close(text_leaf *leaf);
 
 /* text_leaf_seek, text_leaf_move -- to the first candidate whose record id is not less; move: it is

@@ -1,5 +1,5 @@
 /*
- * query/text/text_list.c -- the documents of all terms that begin with a prefix, or are near a word.
+ * query/text/text_matches.c -- the documents of all terms that begin with a prefix, or are near a word.
  *
  * The documents of the terms are gathered one term after the other. When the memory is used up, or
  * at the end, they are sorted, and those of the same document become one. The memory grows where that
@@ -15,7 +15,7 @@ typedef struct gathering {
     const text_node *node;
     const deadline *deadline;
     size_t limit; /* bytes */
-    text_list_item *items, *spare;
+    text_matches_item *items, *spare;
     size_t count, capacity; /* of both */
 } gathering;
 
@@ -26,7 +26,7 @@ typedef struct gathering {
 /* sort_digit -- a pass of a radix sort, into the spare memory, which then is the other one. */
 static void sort_digit(gathering *g, unsigned shift) {
     size_t starts[DIGITS] = {0}, sum = 0;
-    text_list_item *from = g->items, *to = g->spare;
+    text_matches_item *from = g->items, *to = g->spare;
     for (size_t i = 0; i < g->count; i++)
         starts[from[i].rid >> shift & (DIGITS - 1)]++;
     for (size_t i = 0; i < DIGITS; i++) {
@@ -50,7 +50,7 @@ static tansu_status sort(gathering *g, uint64_t highest, tansu_error *error) {
         sort_digit(g, shift);
     }
     for (size_t i = 0; i < g->count; i++) {
-        text_list_item item = g->items[i];
+        text_matches_item item = g->items[i];
         if (count > 0 && g->items[count - 1].rid == item.rid)
             g->items[count - 1].weighted += item.weighted;
         else
@@ -72,7 +72,7 @@ static void spread(gathering *g, uint64_t highest) {
     g->count = 0;
     for (uint64_t rid = 0; rid <= highest; rid++)
         if (numbers[rid] != 0)
-            g->items[g->count++] = (text_list_item){rid, numbers[rid] / 2};
+            g->items[g->count++] = (text_matches_item){rid, numbers[rid] / 2};
 }
 
 /* combine -- sorts the items, and makes those of a document one. */
@@ -103,9 +103,9 @@ static tansu_status make_room(gathering *g, tansu_error *error) {
                          g->node->text);
     if (capacity == g->capacity)
         return TANSU_OK;
-    text_list_item *items = realloc(g->items, capacity * sizeof *items);
+    text_matches_item *items = realloc(g->items, capacity * sizeof *items);
     g->items = items ? items : g->items;
-    text_list_item *spare = items ? malloc(capacity * sizeof *spare) : NULL;
+    text_matches_item *spare = items ? malloc(capacity * sizeof *spare) : NULL;
     if (!spare)
         return error_memory(error);
     free(g->spare);
@@ -124,20 +124,20 @@ static tansu_status add_term(gathering *g, const text_reader *reader, const uint
             status = make_room(g, error);
         if (status != TANSU_OK)
             break;
-        g->items[g->count++] = (text_list_item){p->rid, postings_weighted(p, g->node->fields)};
+        g->items[g->count++] = (text_matches_item){p->rid, postings_weighted(p, g->node->fields)};
         status = postings_next(p, error);
     }
     return status;
 }
 
 /* finish -- the list of what was gathered. */
-static tansu_status finish(gathering *g, text_list *list, tansu_error *error) {
+static tansu_status finish(gathering *g, text_matches *list, tansu_error *error) {
     tansu_status status = combine(g, error);
     if (status != TANSU_OK)
         return status;
-    *list = (text_list){.items = g->items, .documents = g->count};
+    *list = (text_matches){.items = g->items, .documents = g->count};
     for (size_t i = 0; i < g->count; i++) {
-        text_list_item item = g->items[i];
+        text_matches_item item = g->items[i];
         g->items[list->count] = item;
         list->count += item.weighted != 0;
         list->most = item.weighted > list->most ? item.weighted : list->most;
@@ -146,13 +146,13 @@ static tansu_status finish(gathering *g, text_list *list, tansu_error *error) {
     return TANSU_OK;
 }
 
-tansu_status text_list_make(const text_reader *reader, const text_node *node, size_t limit,
-                            const deadline *deadline, text_list *list, tansu_buffer *only,
-                            tansu_error *error) {
+tansu_status text_matches_make(const text_reader *reader, const text_node *node, size_t limit,
+                               const deadline *deadline, text_matches *list, tansu_buffer *only,
+                               tansu_error *error) {
     text_matching m;
     postings p = {.rid = NO_RID};
     gathering g = {.node = node, .deadline = deadline, .limit = limit};
-    *list = (text_list){.items = NULL};
+    *list = (text_matches){.items = NULL};
     only->size = 0;
     tansu_status status = text_matching_begin(&m, reader, node, deadline, error);
     if (status == TANSU_OK && m.terms.term) {
