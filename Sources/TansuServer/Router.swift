@@ -146,7 +146,9 @@ struct Router: Sendable {
     /// - Throws: ``HTTPFailure`` when there is none, or the user may not, and whatever the endpoint throws.
     func respond(to request: ServerRequest) async throws -> Response {
         guard let match = tree.match(request.path.parts) else {
-            if let name = request.path.parts.first { try request.server.requireDatabase(name) }
+            if request.server.inspection == nil, let name = request.path.parts.first {
+                try request.server.requireDatabase(name)
+            }
             throw HTTPFailure.notFound()
         }
         var request = request
@@ -234,7 +236,13 @@ struct RequestResponder: Sendable {
         var response: Response
         do {
             try checkHost(request)
-            let result = try await server.authenticator.authenticate(request.head.headerFields, from: request.peer)
+            let fields = request.head.headerFields
+            let result =
+                if let inspection = server.inspection {
+                    Authenticator.Result(user: inspection.user(fields))
+                } else {
+                    try await server.authenticator.authenticate(fields, from: request.peer)
+                }
             user = result.user
             request.user = user
             response = try await router.respond(to: request)
@@ -259,10 +267,13 @@ struct RequestResponder: Sendable {
     /// A server that lets everyone in does so only under the names of this machine: a page in a browser can make a name of its
     /// own point to this machine, and would then count as a page of the server.
     private func checkHost(_ request: ServerRequest) throws {
-        guard server.authenticator.isOpen, let authority = request.head.authority else { return }
+        guard server.authenticator.isOpen || server.inspection != nil, let authority = request.head.authority else {
+            return
+        }
         let host = authority.dropping(prefix: "[")?.prefixUntil("]") ?? authority.prefixUntil(":")
         guard ServerOptions(host: host.asciiLowercased).isLoopback else {
-            throw HTTPFailure.forbidden("A server without users answers only to the names of this machine")
+            let what = server.inspection == nil ? "A server without users" : "The inspector of a database"
+            throw HTTPFailure.forbidden("\(what) answers only to the names of this machine")
         }
     }
 

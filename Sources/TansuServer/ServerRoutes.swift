@@ -3,8 +3,11 @@
 enum ServerRoutes {
     static let all: [Route] =
         WelcomeEndpoints.routes + UUIDEndpoint.routes + SessionEndpoint.routes + NodeEndpoints.routes
-        + DatabaseListEndpoints.routes + [DatabaseUpdatesEndpoint.route] + InspectorEndpoint.routes
-        + CollectionRoutes.all
+        + DatabaseListEndpoints.routes + [DatabaseUpdatesEndpoint.route, CommandEndpoint.route]
+        + InspectorEndpoint.routes + CollectionRoutes.all
+
+    /// Those of the inspector of a database.
+    static let inspection: [Route] = InspectorEndpoint.routes + [InspectionEndpoint.route, CommandEndpoint.route]
 }
 
 /// The routes of databases and documents.

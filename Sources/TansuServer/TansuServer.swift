@@ -25,6 +25,7 @@ public final class TansuServer: Service {
     public let options: ServerOptions
 
     private let moreRoutes: [Route]
+    private let inspection: Inspection?
     private let running = Locked<ServerContext?>(nil)
     private let listening: AsyncStream<Int>
     private let reportListening: AsyncStream<Int>.Continuation
@@ -38,10 +39,11 @@ public final class TansuServer: Service {
         self.init(database: database, options: options, moreRoutes: [])
     }
 
-    init(database: Database, options: ServerOptions, moreRoutes: [Route]) {
+    init(database: Database, options: ServerOptions, moreRoutes: [Route], inspection: Inspection? = nil) {
         self.database = database
         self.options = options
         self.moreRoutes = moreRoutes
+        self.inspection = inspection
         (listening, reportListening) = AsyncStream.makeStream()
     }
 
@@ -52,9 +54,9 @@ public final class TansuServer: Service {
         defer { reportListening.finish() }
         try options.validate()
         try checkUsers()
-        let context = try await ServerContext(database: database, options: options)
+        let context = try await ServerContext(database: database, options: options, inspection: inspection)
         running.withLock { $0 = context }
-        let router = Router(ServerRoutes.all + moreRoutes)
+        let router = Router((inspection == nil ? ServerRoutes.all : ServerRoutes.inspection) + moreRoutes)
         let responder = RequestResponder(server: context, router: router)
         let server = try builder(context, router).buildServer(
             configuration: ServerConfiguration(address: .hostname(options.host, port: options.port)),

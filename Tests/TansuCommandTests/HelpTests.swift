@@ -74,7 +74,7 @@ struct HelpTests {
             "remove", "analyze",
         ]
         // The server runs until it is ended, and replication needs one.
-        var seen: Set<[String]> = [["demo"], ["serve"], ["replicate"]]
+        var seen: Set<[String]> = [["demo"], ["serve"], ["inspect"], ["replicate"]]
         for words in order.map({ $0.split(separator: " ").map(String.init) }) {
             seen.insert(words)
             let help = try command.tansu(words + ["--help"], input: []).output

@@ -29,7 +29,8 @@ struct RootCommand: ParsableCommand {
             LoadCommand.self, VerifyCommand.self, RepairCommand.self, CompactCommand.self,
             EncryptCommand.self, DecryptCommand.self, RekeyCommand.self, SearchCommand.self, CompleteCommand.self,
             SuggestCommand.self, AnalyzeCommand.self, ShellCommand.self, ExecCommand.self, WatchCommand.self,
-            SchemaCommand.self, DiffCommand.self, CopyCommand.self, BenchCommand.self, ServeCommand.self,
+            SchemaCommand.self, DiffCommand.self, CopyCommand.self, BenchCommand.self, InspectCommand.self,
+            ServeCommand.self,
             ReplicateCommand.self,
         ]
     )

@@ -70,7 +70,7 @@ extension ServeCommand {
 
 extension CommandError {
     /// Why a server does not run.
-    fileprivate init(serving error: any Error) {
+    init(serving error: any Error) {
         guard let error = error as? ServerError else {
             self.init(error)
             return

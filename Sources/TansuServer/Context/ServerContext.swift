@@ -21,9 +21,12 @@ final class ServerContext: Sendable {
     /// What the database is as a server: 32 hex digits that stay the same.
     let uuid: String
     let authenticator: Authenticator
+    /// Of the inspector of a database, which writes nothing by itself; nil for a server.
+    let inspection: Inspection?
 
     /// - Throws: `TansuError` when the database cannot be written, and what invalid options lead to.
-    init(database: Database, options: ServerOptions) async throws {
+    init(database: Database, options: ServerOptions, inspection: Inspection? = nil) async throws {
+        self.inspection = inspection
         self.database = database
         self.options = options
         settings = ServerSettings(options)
@@ -32,12 +35,12 @@ final class ServerContext: Sendable {
         connections = Connections(limit: options.limits.connections)
         collections = OpenCollections(database)
         updates = try DatabaseUpdates(database)
-        let identity = try await ServerIdentity(database)
+        let identity = inspection == nil ? try await ServerIdentity(database) : .temporary
         uuid = identity.uuid
         authenticator = try await Authenticator(
             database: database, identity: identity, options: options, settings: settings)
         // Clients expect these where there are users.
-        if !authenticator.isOpen {
+        if inspection == nil, !authenticator.isOpen {
             for name in [AccountRules.collection, "_replicator"] { try await database.ensureCollection(name) }
         }
     }
@@ -189,6 +192,9 @@ struct ServerIdentity: Sendable {
         self.uuid = uuid
         self.secret = secret
     }
+
+    /// One that is kept nowhere.
+    static var temporary: Self { Self(uuid: randomHex(byteCount: 16), secret: randomBytes(32)) }
 }
 
 // MARK: - Connections

@@ -94,6 +94,11 @@ struct InspectorFile: Sendable {
             InspectorFile("indexes.js", .script, PackageResources.indexes_js),
             InspectorFile("changes.js", .script, PackageResources.changes_js),
             InspectorFile("replication.js", .script, PackageResources.replication_js),
+            InspectorFile("commands.js", .script, PackageResources.commands_js),
+            InspectorFile("collections.js", .script, PackageResources.collections_js),
+            InspectorFile("pipelines.js", .script, PackageResources.pipelines_js),
+            InspectorFile("plan.js", .script, PackageResources.plan_js),
+            InspectorFile("tree.js", .script, PackageResources.tree_js),
         ]
         return Dictionary(files.map { (BytewiseText($0.name), $0) }, uniquingKeysWith: { first, _ in first })
     }()

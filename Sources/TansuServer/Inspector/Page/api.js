@@ -13,6 +13,14 @@ export class Failure extends Error {
   }
 }
 
+/** What the inspector of a database has given this page instead of a cookie; it is forgotten with the tab. */
+const SECRET = 'tansu-secret';
+export const useSecret = (secret) => sessionStorage.setItem(SECRET, secret);
+const authorization = () => {
+  const secret = sessionStorage.getItem(SECRET);
+  return secret === null ? {} : { Authorization: `Bearer ${secret}` };
+};
+
 /** The URL of a path of the API. */
 export const url = (path) => new URL(path.replace(/^\//, ''), base).href;
 
@@ -31,7 +39,8 @@ export async function send(method, path, { body, type = 'application/json', sign
   let response;
   try {
     response = await fetch(url(path), {
-      method, body, signal: signals.length > 0 ? AbortSignal.any(signals) : undefined, cache: 'no-store', headers: body === undefined ? {} : { 'Content-Type': type },
+      method, body, signal: signals.length > 0 ? AbortSignal.any(signals) : undefined, cache: 'no-store',
+      headers: { ...authorization(), ...(body === undefined ? {} : { 'Content-Type': type }) },
     });
   } catch (error) {
     if (error.name === 'AbortError') throw error;

@@ -1,7 +1,7 @@
 // The page: its routes, and who uses it. What is shown is named by the fragment of the URL, so that reload and back work.
 import { button, el, errorBox, notice, progress, shown } from './dom.js';
 import { call, databasePath } from './api.js';
-import { loadSession, showLogin } from './session.js';
+import { isOfDatabase, loadSession, open, showLogin } from './session.js';
 import { showDatabases } from './databases.js';
 import { showDocuments } from './documents.js';
 import { showDocument } from './document.js';
@@ -10,6 +10,8 @@ import { showSearch } from './search.js';
 import { showIndexes } from './indexes.js';
 import { showChanges } from './changes.js';
 import { showReplication } from './replication.js';
+import { showCollectionIndexes, showRecord, showRecords, showStorage } from './collections.js';
+import { showNativeQuery } from './pipelines.js';
 
 const main = document.getElementById('main');
 let current = new AbortController();
@@ -25,6 +27,12 @@ function route(text) {
 }
 
 function viewOf([first, database, kind, id]) {
+  if (first === 'storage' || (!first && isOfDatabase())) return showStorage;
+  if (first === 'c' && database) {
+    if (kind === 'doc' && id) return showRecord;
+    return { undefined: showRecords, new: showRecord, query: showNativeQuery, indexes: showCollectionIndexes }[kind];
+  }
+  if (isOfDatabase()) return null;
   if (!first) return showDatabases;
   if (first === 'login') return showLogin;
   if (first === 'replication') return showReplication;
@@ -55,15 +63,22 @@ async function show() {
   main.setAttribute('aria-busy', 'true');
   try {
     const { parts, query } = route(wanted);
+    if (parts[0] === 'open') {
+      // The token works once, and stands in no history.
+      hash = '/';
+      history.replaceState(null, '', '#/');
+      await open(parts[1] ?? '');
+      parts.length = 0;
+    }
     Object.assign(page, { parts, query, database: parts[1] });
+    await loadSession(signal);
     const render = viewOf(parts);
     if (!render) throw new Error('There is no such page');
-    await loadSession(signal);
     await render(view, page);
   } catch (error) {
     if (signal.aborted && !isCancelled) return;
     if (view.childElementCount === 0) view.append(el('h1', {}, 'Not shown'));
-    const isLogin = error.status === 401 || error.status === 403;
+    const isLogin = !isOfDatabase() && (error.status === 401 || error.status === 403);
     const isMissing = error.status === 404 && error.reason === 'Database does not exist.' && page.database;
     const problem = errorBox(isCancelled ? new Error('Cancelled') : error, isLogin && el('p', {}, el('a', { href: `#/login?${new URLSearchParams({ next: wanted })}` }, 'Log in')),
       error instanceof URIError && el('p', {}, 'The address is not right.'),
@@ -82,7 +97,8 @@ async function show() {
   main.replaceChildren(view);
   main.removeAttribute('aria-busy');
   for (const link of document.querySelectorAll('header nav a')) {
-    const isCurrent = link.hash === '#/replication' ? wanted.startsWith('/replication') : !/^\/(replication|login)/.test(wanted);
+    const isCurrent = link.hash === '#/' ? !/^\/(replication|login|storage|c\/)/.test(hash)
+      : link.hash === '#/storage' ? /^\/(storage|c\/|$)/.test(hash) : hash.startsWith('/replication');
     if (isCurrent) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }

@@ -2,6 +2,7 @@
 import { add, el, field, form, shown, table } from './dom.js';
 import { databasePath, exact, part } from './api.js';
 import { summary } from './json.js';
+import { isAdmin } from './session.js';
 
 const SIZES = [10, 25, 100];
 
@@ -9,11 +10,12 @@ const SIZES = [10, 25, 100];
 export function databaseHead(database, tab) {
   const root = `#/db/${part(database)}`;
   const tabs = [['', 'Documents'], ['/search', 'Search'], ['/query', 'Query'], ['/indexes', 'Indexes'], ['/changes', 'Changes']];
+  const native = isAdmin() && el('a', { href: `#/c/${part(database)}/query` }, 'Pipelines and plans');
   return [
     el('p', { class: 'crumbs' }, el('a', { href: '#/' }, 'Databases')),
     el('h1', {}, shown(database)),
     el('nav', { class: 'tabs', 'aria-label': 'Database' }, tabs.map(([path, name]) =>
-      el('a', { href: root + path, 'aria-current': path === tab ? 'page' : null }, name))),
+      el('a', { href: root + path, 'aria-current': path === tab ? 'page' : null }, name)), native),
   ];
 }
 

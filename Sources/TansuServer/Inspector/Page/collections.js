@@ -1,0 +1,174 @@
+// Collections as the engine has them, replicated or not: what takes the space, documents, indexes.
+import { add, ask, bytes, button, el, field, form, longText, notice, shown, table } from './dom.js';
+import { part } from './api.js';
+import { command, count, number } from './commands.js';
+import { format, parse, summary } from './json.js';
+import { isWritable } from './session.js';
+import { tree } from './tree.js';
+
+const SIZE = 25;
+const INDEX = '{\n  "keys": { "name": 1 },\n  "options": {}\n}';
+
+/** Heading and tabs of the pages of a collection. */
+export function collectionHead(name, tab) {
+  const root = `#/c/${part(name)}`;
+  const tabs = [['', 'Documents'], ['/query', 'Query'], ['/indexes', 'Indexes']];
+  return [
+    el('p', { class: 'crumbs' }, el('a', { href: '#/storage' }, 'Collections')),
+    el('h1', {}, shown(name)),
+    el('nav', { class: 'tabs', 'aria-label': 'Collection' }, tabs.map(([path, label]) =>
+      el('a', { href: root + path, 'aria-current': path === tab ? 'page' : null }, label))),
+  ];
+}
+
+/** An id as a text: others than texts as JSON. */
+const named = (id) => (typeof id === 'string' ? id : summary(id, 2000));
+
+/** The address of a document. Ids are of any type, so it has their JSON. */
+export const recordLink = (collection, id) => `#/c/${part(collection)}/doc/${part(format(id))}`;
+
+const size = (value) => el('td', { class: 'number' }, value === undefined ? '' : bytes(number(value)));
+const cell = (value) => el('td', { class: 'number' }, value === undefined ? '' : count(value));
+
+/** All collections with what they take, and the segments of the log. */
+export async function showStorage(view, page) {
+  add(view, [el('h1', {}, 'Collections')]);
+  const storage = (await command({ op: 'storage' }, page.signal)).get('storage');
+  const stats = (await command({ op: 'stats' }, page.signal)).get('stats');
+  const rows = storage.get('collections').map((one) => {
+    const indexes = one.get('indexes').reduce((sum, index) => sum + number(index.get('bytes')), 0);
+    return el('tr', {},
+      el('th', { scope: 'row', class: 'id' }, el('a', { href: `#/c/${part(one.get('name'))}` }, shown(one.get('name')))),
+      cell(one.get('documents')), size(one.get('bytes')), el('td', { class: 'number wide' }, count(one.get('indexes').length)), size(indexes));
+  });
+  if (rows.length === 0) add(view, [el('p', { class: 'dim' }, 'There is no collection yet.')]);
+  else add(view, [table(null, [['Name'], ['Documents', 'number'], ['Size', 'number'], ['Indexes', 'number wide'], ['Their size, about', 'number']], rows)]);
+  const segments = storage.get('segments');
+  add(view, [el('h2', {}, 'Log'), table(
+    ['Its segments have the documents; what is dead in them, a compaction reclaims. The index file has ', bytes(number(stats.get('indexFileBytes'))), '.'],
+    [['Segment', 'number'], ['Size', 'number'], ['Living', 'number'], ['Dead', 'number'], ['', 'wide']],
+    segments.map((one) => {
+      const [live, dead] = [number(one.get('liveBytes')), number(one.get('deadBytes'))];
+      return el('tr', {}, cell(one.get('segment')), size(one.get('bytes')), size(live), size(dead),
+        el('td', { class: 'wide' }, el('meter', { min: 0, max: Math.max(1, live + dead), value: live, title: 'The living part' })));
+    }))]);
+  const facts = [...stats].filter(([, value]) => !Array.isArray(value));
+  const all = el('details', {}, el('summary', {}, 'All statistics'), longText(format(new Map(facts))));
+  add(view, [all]);
+}
+
+/** The documents of a collection in the order of their ids. */
+export async function showRecords(view, page) {
+  const { database: collection, query, signal } = page;
+  const root = `#/c/${part(collection)}`;
+  add(view, collectionHead(collection, ''));
+  const start = query.get('after');
+  const wanted = el('input', { autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none', placeholder: '"text", 5 or {"$oid": "\u2026"}' });
+  add(view, [form({ role: 'search' }, () => {
+    let id = wanted.value;
+    try { id = parse(wanted.value); } catch { /* text without quotes */ }
+    location.hash = recordLink(collection, id).slice(1);
+  }, el('div', { class: 'row' }, field('Id', wanted, 'grow'), el('button', {}, 'Open'),
+    isWritable() && el('a', { class: 'button primary', href: `${root}/new` }, 'New document')))]);
+  const answer = await command({
+    op: 'find', collection, query: new Map(start === null ? [] : [['_id', new Map([['$gt', parse(start)]])]]),
+    hints: new Map([['$orderby', new Map([['_id', 1]])], ['$max', SIZE + 1]]),
+  }, signal);
+  const found = answer.get('documents');
+  const shownOnes = found.slice(0, SIZE);
+  if (found.length === 0) add(view, [el('p', { class: 'dim' }, start === null ? 'There are no documents.' : 'There are no more.')]);
+  else add(view, [records(collection, shownOnes)]);
+  const last = shownOnes.at(-1)?.get('_id');
+  add(view, [el('div', { class: 'row' }, start !== null && el('a', { class: 'button', href: root }, 'First page'),
+    found.length > SIZE && el('a', { class: 'button', href: `${root}?${new URLSearchParams({ after: format(last) })}` }, 'Next page'))]);
+}
+
+/** A table of documents; those without an id are no documents of the collection. */
+export function records(collection, documents) {
+  return table(null, [['Id'], ['Document']], documents.map((document) => {
+    const content = new Map(document);
+    const id = document.get('_id');
+    content.delete('_id');
+    return el('tr', {},
+      el('th', { scope: 'row', class: 'id' }, id !== undefined && el('a', { href: recordLink(collection, id) }, shown(named(id)))),
+      el('td', { class: 'text mono' }, el('bdi', {}, summary(content, 500))));
+  }));
+}
+
+/** One document: as a tree, and as text that can be changed where the inspector may write. */
+export async function showRecord(view, page) {
+  const { database: collection, signal } = page;
+  const isNew = page.parts[2] === 'new';
+  const id = isNew ? null : parse(page.parts[3]);
+  add(view, [el('p', { class: 'crumbs' }, el('a', { href: '#/storage' }, 'Collections'), ' / ',
+    el('a', { href: `#/c/${part(collection)}` }, shown(collection, 120))),
+    el('h1', {}, isNew ? 'New document' : shown(named(id), 2000))]);
+  let document = new Map();
+  if (!isNew) {
+    document = (await command({ op: 'get', collection, id }, signal)).get('document');
+    if (!(document instanceof Map)) throw new Error('There is no document with this id');
+    add(view, [tree(document)]);
+  }
+  const text = format(document);
+  if (!isWritable()) {
+    const whole = el('details', {}, el('summary', {}, 'As JSON'));
+    whole.addEventListener('toggle', () => whole.append(longText(text)), { once: true });
+    add(view, [whole]);
+    return;
+  }
+  const area = el('textarea', { rows: String(Math.min(30, text.split('\n').length + 2)), spellcheck: 'false', autocapitalize: 'none', dir: 'ltr' });
+  area.value = text;
+  page.isChanged = () => area.value !== text;
+  add(view, [form({}, async () => {
+    const changed = parse(area.value);
+    if (!(changed instanceof Map)) throw new Error('A document is a JSON object');
+    if (!isNew && format(changed.get('_id') ?? null) !== format(id)) throw new Error('The "_id" cannot be changed');
+    const saved = await command({ op: isNew ? 'insert' : 'save', collection, documents: [changed] });
+    page.isChanged = null;
+    notice('Saved');
+    if (isNew) location.hash = recordLink(collection, saved.get('ids')[0]).slice(1);
+    else await page.reload();
+  }, field('Document as extended JSON', area), el('div', { class: 'row' }, el('button', { class: 'primary' }, isNew ? 'Create' : 'Save'),
+    !isNew && button('Delete', async () => {
+      if (!await ask('Delete a document', 'The document is removed.', 'Delete')) return;
+      await command({ op: 'remove', collection, id });
+      page.isChanged = null;
+      notice('Deleted');
+      location.hash = `/c/${part(collection)}`;
+    }, 'danger')))]);
+}
+
+/** The indexes of a collection: what they have, take and serve. */
+export async function showCollectionIndexes(view, page) {
+  const { database: collection, signal } = page;
+  add(view, collectionHead(collection, '/indexes'));
+  const indexes = (await command({ op: 'indexes', collection }, signal)).get('indexes');
+  const storage = (await command({ op: 'storage' }, signal)).get('storage');
+  const sizes = new Map(storage.get('collections').find((one) => one.get('name') === collection)?.get('indexes').map((one) => [one.get('name'), one]) ?? []);
+  const row = (name, definition, uses, drop) => el('tr', {},
+    el('th', { scope: 'row', class: 'id' }, shown(name)), el('td', { class: 'text mono' }, el('bdi', {}, summary(definition, 1000))),
+    cell(sizes.get(name)?.get('entries')), size(sizes.get(name)?.get('bytes')), el('td', { class: 'number' }, uses), el('td', { class: 'actions' }, drop));
+  const rows = [row('_id', new Map([['_id', 1]]), '\u2013', null), ...indexes.map((index) => {
+    const options = new Map([...index].filter(([key]) => !['name', 'entries', 'uses', 'multikey'].includes(key)));
+    if (options.get('unique') === false) options.delete('unique');
+    const name = index.get('name');
+    return row(name, options, count(index.get('uses')), isWritable() && button('Drop', async () => {
+      if (!await ask('Drop an index', ['The index ', el('strong', {}, shown(name, 120)), ' is dropped.'], 'Drop')) return;
+      await command({ op: 'dropIndex', collection, name });
+      notice('Dropped ', shown(name, 60));
+      await page.reload();
+    }, 'danger'));
+  })];
+  add(view, [table('Uses are the queries of this process since it opened the database.',
+    [['Name'], ['Definition'], ['Entries', 'number'], ['Size, about', 'number'], ['Uses', 'number'], ['']], rows)]);
+  if (!isWritable()) return;
+  const area = el('textarea', { rows: '5', spellcheck: 'false', autocapitalize: 'none', dir: 'ltr' });
+  area.value = INDEX;
+  add(view, [el('h2', {}, 'New index'), form({}, async () => {
+    const index = parse(area.value);
+    if (!(index instanceof Map)) throw new Error('An index is a JSON object with keys and options');
+    await command({ op: 'createIndex', collection, ...Object.fromEntries(index) });
+    notice('Created the index');
+    await page.reload();
+  }, field('Index as JSON: keys, options, name', area), el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Create')))]);
+}

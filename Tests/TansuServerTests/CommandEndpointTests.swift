@@ -1,0 +1,200 @@
+#if TansuServer
+import Foundation
+import HTTPTypes
+import Tansu
+import TansuBSON
+import Testing
+@testable import TansuServer
+
+@Suite struct CommandEndpointTests {
+    private static let json = ["Content-Type": "application/json"]
+
+    @Test("Commands that read are answered by the engine") @available(macOS 14, *)
+    func reading() async throws {
+        let database = try Database(.memory)
+        try await database.collection("people").save([["_id": 1, "age": 5], ["_id": 2, "age": 50]])
+        try await RunningServer.run(database) { server in
+            let cases = [
+                (
+                    #"{"op":"find","collection":"people","query":{"age":{"$gt":9}}}"#,
+                    #"[{"_id":2,"age":50}], "complete": true}"#
+                ),
+                (#"{"op":"count","collection":"people"}"#, #""count": 2"#),
+                (
+                    #"{"op":"aggregate","collection":"people","pipeline":[{"$count":"n"}]}"#,
+                    #"[{"n":2}], "complete": true}"#
+                ),
+                (#"{"op":"explain","collection":"people","query":{"_id":1}}"#, #""kind": "index""#),
+                (#"{"op":"indexes","collection":"people"}"#, #""indexes": []"#),
+                (#"{"op":"storage"}"#, #""name": "people", "documents": 2"#),
+                (#"{"op":"analyze","text":"Two words"}"#, #""terms""#),
+                // The engine's errors are answers, as everywhere.
+                (#"{"op":"find","collection":"people","query":{"$nonsense":1}}"#, #""ok": false"#),
+            ]
+            for (command, expected) in cases {
+                let answer = try await server.answer("POST", "/_command", Self.json, body: command)
+                #expect(answer.status == 200 && answer.text.contains(expected), "\(command): \(answer.text)")
+            }
+        }
+    }
+
+    @Test("What writes, keeps something open or is no command is refused") @available(macOS 14, *)
+    func refused() async throws {
+        let database = try Database(.memory)
+        try await database.collection("people").save(["_id": 1])
+        try await RunningServer.run(database) { server in
+            let cases = [
+                ("{}", 403), ("[]", 400), ("x", 400), (#"{"op":5}"#, 403), (#"{"op":"begin"}"#, 403),
+                (#"{"op":"save","collection":"people","documents":[{}]}"#, 403),
+                (#"{"op":"backup","to":"/tmp/x"}"#, 403), (#"{"op":"restore","from":"/a","to":"/b"}"#, 403),
+                (#"{"op":"transaction","commands":[]}"#, 403),
+                (#"{"op":"f\u0069nd\u0000","collection":"people"}"#, 403),
+                (#"{"op":"find","collection":"people","batch":1}"#, 400),
+                (#"{"op":"find","collection":"people","transaction":1}"#, 400),
+                (#"{"op":"aggregate","collection":"people","pipeline":[{"$out":"other"}]}"#, 403),
+                (#"{"op":"aggregate","collection":"people","pipeline":[{"$merge":"other"}]}"#, 403),
+            ]
+            for (command, status) in cases {
+                let answer = try await server.answer("POST", "/_command", Self.json, body: command)
+                #expect(answer.status == status, "\(command): \(answer.status) \(answer.text)")
+            }
+            #expect(try await server.answer("GET", "/_command").status == 405)
+            let plain = try await server.answer("POST", "/_command", ["Content-Type": "text/plain"], body: "{}")
+            #expect(plain.status == 415)
+            #expect(try await database.collectionNames() == ["people", "tansu.server"])
+        }
+    }
+
+    @Test("Only server admins may ask") @available(macOS 14, *)
+    func adminsOnly() async throws {
+        var options = ServerOptions(port: 0)
+        options.admins = ["anna": "secret"]
+        try await RunningServer.run(options: options) { (server: RunningServer) async throws in
+            let stats = #"{"op":"stats"}"#
+            #expect(try await server.answer("POST", "/_command", Self.json, body: stats).status == 401)
+            let basic = "Basic " + Data("anna:secret".utf8).base64EncodedString()
+            let fields = ["Content-Type": "application/json", "Authorization": basic]
+            #expect(try await server.answer("POST", "/_command", fields, body: stats).status == 200)
+        }
+    }
+
+    @Test("An answer has a bounded number of documents and of bytes") @available(macOS 14, *)
+    func bounded() async throws {
+        let database = try Database(.memory)
+        try await database.collection("small").save((0..<1500).map { ["_id": BSONValue($0)] })
+        let text = String(repeating: "x", count: 1 << 20)
+        try await database.collection("large").save((0..<20).map { ["_id": BSONValue($0), "text": .string(text)] })
+        try await RunningServer.run(database) { server in
+            for (name, most) in [("small", 1_000), ("large", 12)] {
+                let command = #"{"op":"find","collection":"\#(name)"}"#
+                let answer = try await server.answer("POST", "/_command", Self.json, body: command)
+                let document = try BSONDocument(extendedJSON: answer.text)
+                #expect(document["complete"] == .bool(false))
+                let count = document["documents"]?.arrayValue?.count ?? 0
+                #expect(count > 0 && count <= most, "\(name): \(count)")
+            }
+        }
+    }
+}
+
+@Suite struct InspectionTests {
+    @available(macOS 14, *)
+    private struct Client {
+        let server: RunningServer
+        let token: String
+        var secret: String?
+
+        init(_ inspector: Inspector) throws {
+            let parts = inspector.url.components(separatedBy: "/_utils/#/open/")
+            try #require(parts.count == 2)
+            token = parts[1]
+            let port = try #require(URL(string: parts[0])?.port)
+            let server = TansuServer(database: try Database(.memory))
+            self.server = RunningServer(server: server, port: port)
+        }
+
+        func answer(_ method: String, _ path: String, _ body: String? = nil, host: String? = nil) async throws -> (
+            Int, String
+        ) {
+            var fields: [String: String] = [:]
+            if body != nil { fields["Content-Type"] = "application/json" }
+            if let secret { fields["Authorization"] = "Bearer \(secret)" }
+            guard let host else {
+                let answer = try await server.answer(method, path, fields, body: body)
+                return (answer.status, answer.text)
+            }
+            let more = fields.map { "\($0): \($1)\r\n" }.joined()
+            let request =
+                "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\(more)Connection: close\r\n"
+                + "Content-Length: \(body?.utf8.count ?? 0)\r\n\r\n\(body ?? "")"
+            let answers = try await server.answers(to: request, count: 1)
+            return (answers.first?.status ?? 0, answers.first?.text ?? "")
+        }
+
+        mutating func enter() async throws -> Int {
+            let (status, text) = try await answer("POST", "/_session", #"{"token":"\#(token)"}"#)
+            secret = try? BSONDocument(extendedJSON: text)["secret"]?.stringValue
+            return status
+        }
+    }
+
+    @Test("The address lets in once, and without its secret nothing is told") @available(macOS 14, *)
+    func once() async throws {
+        let database = try Database(.memory)
+        try await database.collection("people").save(["_id": 1])
+        let inspector = try await Inspector.start(database)
+        var client = try Client(inspector)
+        let stats = #"{"op":"stats"}"#
+        #expect(try await client.answer("POST", "/_command", stats).0 == 401)
+        #expect(try await client.answer("GET", "/_utils/").0 == 200)
+        #expect(try await client.answer("GET", "/_session").1.contains("[]"))
+        // Nothing tells which collections there are, and CouchDB's API is not there.
+        let nobody = try await client.answer("GET", "/nobody").1
+        #expect(try await client.answer("GET", "/people").1 == nobody)
+        #expect(try await client.answer("POST", "/_session", #"{"token":"0000"}"#).0 == 401)
+        #expect(try await client.enter() == 200)
+        #expect(try await client.answer("POST", "/_command", stats).0 == 200)
+        #expect(try await client.answer("GET", "/people").0 == 404)
+        #expect(try await client.answer("POST", "/_command", stats, host: "tansu.example").0 == 403)
+        var other = try Client(inspector)
+        #expect(try await other.enter() == 401)
+        #expect(try await other.answer("POST", "/_command", stats).0 == 401)
+        other.secret = String(client.secret?.dropLast() ?? "")
+        #expect(try await other.answer("POST", "/_command", stats).0 == 401)
+        let save = #"{"op":"save","collection":"people","documents":[{"_id":2}]}"#
+        #expect(try await client.answer("POST", "/_command", save).0 == 403)
+        #expect(try await database.collection("people").find().count() == 1)
+        // It leaves nothing in the database.
+        #expect(try await database.collectionNames() == ["people"])
+        await inspector.stop()
+        await #expect(throws: (any Error).self) { try await client.answer("GET", "/_session") }
+        // It can be started again.
+        let again = try await Inspector.start(database)
+        #expect(again.url != inspector.url)
+        await again.stop()
+    }
+
+    @Test("With leave it writes") @available(macOS 14, *)
+    func writing() async throws {
+        let database = try Database(.memory)
+        let inspector = try await Inspector.start(database, allowsWriting: true)
+        var client = try Client(inspector)
+        #expect(try await client.enter() == 200)
+        let save = #"{"op":"save","collection":"people","documents":[{"_id":2}]}"#
+        #expect(try await client.answer("POST", "/_command", save).1.contains(#""ok": true"#))
+        #expect(try await client.answer("POST", "/_command", #"{"op":"backup","to":"/tmp/x"}"#).0 == 403)
+        #expect(try await database.collection("people").find().count() == 1)
+        await inspector.stop()
+    }
+
+    @Test("A port that is taken is an error") @available(macOS 14, *)
+    func taken() async throws {
+        let database = try Database(.memory)
+        let inspector = try await Inspector.start(database)
+        let port = try #require(URL(string: inspector.url)?.port)
+        let error = await #expect(throws: ServerError.self) { try await Inspector.start(database, port: port) }
+        #expect(error?.code == .cannotListen)
+        await inspector.stop()
+    }
+}
+#endif
