@@ -24,8 +24,9 @@ struct SearchBox {
     /// The places with all the words, of which the last one may be incomplete.
     func lines(for typed: String) throws -> [Line] {
         guard let search = search(for: typed) else { return [] }
-        // Those that fit equally well: the greatest first.
-        let found = try places.search(search).sorted(by: \.population, .descending)
+        // A place with many names fits no worse: with b = 0 the length of its texts does not count. Of those that fit equally
+        // well the greatest is first.
+        let found = try places.search(search.scored(b: 0)).sorted(by: \.population, .descending)
         return try found.limit(5).ranked().all().map { result in
             let names = [result.name] + (result.otherNames ?? [])
             let found = try names.lazy.compactMap { name in try part(of: name, search) }.first {
