@@ -1,0 +1,449 @@
+/*
+ * sqlite/table.c -- the module `tansu` of virtual tables, each of which shows a collection.
+ *
+ * A cursor reads documents as the engine finds them, and takes values out of the current one when
+ * SQLite asks for a column, so that a LIMIT ends the work early and unused columns cost nothing.
+ */
+#include "table.h"
+
+#include "columns.h"
+#include "database.h"
+#include "pushdown.h"
+#include "value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is known of a column in a snapshot. */
+enum { INDEXED = 1, UNIQUE = 2, SINGLE = 4, ORDERED = 8 };
+
+typedef struct table {
+    sqlite3_vtab base;
+    sql_database *database;
+    char *collection;
+    sql_columns columns;
+    uint8_t *facts;    /* of each column */
+    uint64_t snapshot; /* the one that the facts are of */
+    bool utf8;         /* texts are compared by their UTF-8 bytes */
+    uint64_t hash_key[2];
+} table;
+
+typedef struct cursor {
+    sqlite3_vtab_cursor base;
+    bool reading; /* the snapshot is in use */
+    bool end;
+    tansu_cursor *documents;
+    tansu_document document;
+} cursor;
+
+/* fail -- sets the table's error. */
+static int fail(table *t, tansu_status status, const tansu_error *error) {
+    sqlite3_free(t->base.zErrMsg);
+    t->base.zErrMsg = sql_message(t->collection, status, error);
+    return sql_code(status);
+}
+
+/* --- Connecting --- */
+
+/* unquote -- an argument of CREATE VIRTUAL TABLE as SQLite reads a name or a text. */
+static char *unquote(const char *text) {
+    char close = *text == '[' ? ']' : *text;
+    if (!*text || !strchr("'\"`[", *text))
+        return sqlite3_mprintf("%s", text);
+    char *result = sqlite3_malloc64(strlen(text) + 1);
+    char *to = result;
+    for (const char *at = text + 1; result && *at; at++) {
+        if (*at == close) {
+            if (at[1] != close || close == ']')
+                break;
+            at++;
+        }
+        *to++ = *at;
+    }
+    if (result)
+        *to = 0;
+    return result;
+}
+
+static int disconnect(sqlite3_vtab *base) {
+    table *t = (table *)base;
+    if (t->database)
+        sql_database_release(t->database);
+    sql_columns_free(&t->columns);
+    sqlite3_free(t->collection);
+    sqlite3_free(t->facts);
+    sqlite3_free(t);
+    return SQLITE_OK;
+}
+
+/* has_utf8 -- whether the encoding of the connection's databases is UTF-8. */
+static bool has_utf8(sqlite3 *db) {
+    sqlite3_stmt *statement = NULL;
+    bool result = sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &statement, NULL) == SQLITE_OK &&
+                  sqlite3_step(statement) == SQLITE_ROW &&
+                  sqlite3_stricmp((const char *)sqlite3_column_text(statement, 0), "UTF-8") == 0;
+    sqlite3_finalize(statement);
+    return result;
+}
+
+/* declare -- finds the columns and tells SQLite of them. */
+static int declare(table *t, sqlite3 *db, char **message) {
+    tansu_error error = {0};
+    tansu_status status = sql_snapshot_begin(t->database, &error);
+    if (status == TANSU_OK) {
+        status = sql_columns_find(&t->columns, t->database, t->collection, &error);
+        sql_snapshot_end(t->database);
+    }
+    if (status != TANSU_OK) {
+        *message = sql_message(t->collection, status, &error);
+        return sql_code(status);
+    }
+    t->facts = sqlite3_malloc64(t->columns.count);
+    char *declaration = sql_columns_declaration(&t->columns);
+    int code = t->facts && declaration ? sqlite3_declare_vtab(db, declaration) : SQLITE_NOMEM;
+    sqlite3_free(declaration);
+    if (code != SQLITE_OK && code != SQLITE_NOMEM)
+        *message = sqlite3_mprintf("tansu: %s: %s", t->collection, sqlite3_errmsg(db));
+    return code;
+}
+
+static int connect_table(sqlite3 *db, void *registry, int argc, const char *const *argv,
+                         sqlite3_vtab **result, char **message) {
+    if (argc < 5 || argc > 6) {
+        *message = sqlite3_mprintf("tansu: A table has the path of a database, a collection and "
+                                   "perhaps a key file: USING tansu('app.tansu', 'people')");
+        return SQLITE_ERROR;
+    }
+    table *t = sqlite3_malloc64(sizeof *t);
+    if (!t)
+        return SQLITE_NOMEM;
+    memset(t, 0, sizeof *t);
+    sqlite3_randomness(sizeof t->hash_key, t->hash_key);
+    t->utf8 = has_utf8(db);
+    t->collection = unquote(argv[4]);
+    char *path = unquote(argv[3]);
+    char *key_file = unquote(argc > 5 ? argv[5] : "");
+    int code = SQLITE_NOMEM;
+    if (t->collection && path && key_file) {
+        t->database = sql_database_open(registry, path, key_file, message);
+        if (t->database)
+            code = declare(t, db, message);
+        else if (*message)
+            code = SQLITE_ERROR;
+    }
+    sqlite3_free(path);
+    sqlite3_free(key_file);
+    if (code != SQLITE_OK) {
+        disconnect(&t->base);
+        return code;
+    }
+    *result = &t->base;
+    return SQLITE_OK;
+}
+
+/* create_table -- another function than connect_table(): a module in which they are the same one
+ * has a table without being asked for it. */
+static int create_table(sqlite3 *db, void *registry, int argc, const char *const *argv,
+                        sqlite3_vtab **result, char **message) {
+    return connect_table(db, registry, argc, argv, result, message);
+}
+
+/* --- Facts of columns --- */
+
+/* learn_index -- notes what an index says of the column that it begins with. */
+static void learn_index(table *t, const sql_element *index) {
+    sql_element keys, element, key;
+    if (!sql_find_key(index->value, index->size, "keys", &keys) ||
+        sql_find_key(index->value, index->size, "partialFilter", &element))
+        return;
+    bool multikey = !sql_find_key(index->value, index->size, "multikey", &element) ||
+                    element.type != SQL_BSON_BOOL || element.value[0];
+    bool unique = sql_find_key(index->value, index->size, "unique", &element) &&
+                  element.type == SQL_BSON_BOOL && element.value[0];
+    bool folded = sql_find_key(index->value, index->size, "caseInsensitive", &element);
+    sql_reader reader = sql_reader_of(keys.value, keys.size);
+    for (unsigned position = 0; sql_next(&reader, &key); position++) {
+        if (key.type == SQL_BSON_STRING) /* of words */
+            return;
+        for (unsigned i = 0; i < t->columns.count; i++) {
+            const sql_column *column = &t->columns.items[i];
+            if (!column->path || strcmp(column->path, key.key) != 0)
+                continue;
+            if (!multikey)
+                t->facts[i] |= SINGLE;
+            if (position == 0 && !folded)
+                t->facts[i] |= INDEXED;
+            if (position == 0 && unique && reader.at >= reader.end)
+                t->facts[i] |= UNIQUE;
+        }
+    }
+}
+
+/* learn -- the facts of the columns in the snapshot that is open. */
+static tansu_status learn(table *t, tansu_error *error) {
+    if (t->snapshot == t->database->snapshots)
+        return TANSU_OK;
+    tansu_buffer list = TANSU_BUFFER_INIT;
+    sql_element indexes, index;
+    tansu_status status =
+        tansu_index_list(t->database->db, t->database->snapshot, t->collection, &list, error);
+    memset(t->facts, 0, t->columns.count);
+    t->facts[0] = INDEXED | UNIQUE | SINGLE; /* `_id` */
+    if (status == TANSU_OK && sql_find_key(list.data, list.size, "indexes", &indexes)) {
+        sql_reader reader = sql_reader_of(indexes.value, indexes.size);
+        while (sql_next(&reader, &index))
+            learn_index(t, &index);
+        t->snapshot = t->database->snapshots;
+    }
+    tansu_buffer_free(&list);
+    return status;
+}
+
+/* count_documents -- how many documents the collection has. */
+static tansu_status count_documents(table *t, double *count, tansu_error *error) {
+    tansu_buffer info = TANSU_BUFFER_INIT;
+    sql_element documents;
+    tansu_status status =
+        tansu_collection_info(t->database->db, t->database->snapshot, t->collection, &info, error);
+    if (status == TANSU_OK && sql_find_key(info.data, info.size, "documents", &documents))
+        *count = (double)sql_number(&documents);
+    tansu_buffer_free(&info);
+    return status;
+}
+
+/* --- Planning --- */
+
+/* operator_of -- the operator by which a constraint is passed on; 0 if it is not. */
+static char operator_of(const table *t, sqlite3_index_info *info, int i) {
+    const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+    if (!c->usable || c->iColumn < 0 || (unsigned)c->iColumn >= t->columns.count ||
+        !t->columns.items[c->iColumn].path)
+        return 0;
+    switch (c->op) {
+    case SQLITE_INDEX_CONSTRAINT_LIKE: return SQL_OP_LIKE;
+    case SQLITE_INDEX_CONSTRAINT_GLOB: return t->utf8 ? SQL_OP_GLOB : 0;
+    case SQLITE_INDEX_CONSTRAINT_ISNULL: return SQL_OP_NULL;
+    default: break;
+    }
+    if (strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
+        return 0;
+    switch (c->op) {
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+        /* One by one, SQLite would compare the values of a list without their affinity. */
+        return sqlite3_vtab_in(info, i, 1) ? SQL_OP_IN : SQL_OP_EQ;
+    case SQLITE_INDEX_CONSTRAINT_IS: return SQL_OP_IS;
+    case SQLITE_INDEX_CONSTRAINT_GT:
+    case SQLITE_INDEX_CONSTRAINT_GE: return t->utf8 ? SQL_OP_LOWER : 0;
+    case SQLITE_INDEX_CONSTRAINT_LT:
+    case SQLITE_INDEX_CONSTRAINT_LE: return t->utf8 ? SQL_OP_UPPER : 0;
+    default: return 0;
+    }
+}
+
+/* share_of -- the part of the documents that a condition leaves, as far as one can guess. */
+static double share_of(char op, uint8_t facts, double count) {
+    switch (op) {
+    case SQL_OP_EQ:
+    case SQL_OP_IS: return facts & UNIQUE ? 1 / count : facts & INDEXED ? 0.005 : 0.1;
+    case SQL_OP_IN: return facts & INDEXED ? 0.02 : 0.25;
+    case SQL_OP_NULL: return 0.1;
+    default: return 0.25;
+    }
+}
+
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
+    table *t = (table *)base;
+    tansu_error error = {0};
+    double count = 0;
+    tansu_status status = sql_snapshot_begin(t->database, &error);
+    if (status == TANSU_OK) {
+        status = learn(t, &error);
+        if (status == TANSU_OK)
+            status = count_documents(t, &count, &error);
+        sql_snapshot_end(t->database);
+    }
+    if (status != TANSU_OK)
+        return fail(t, status, &error);
+    if (count < 1)
+        count = 1;
+    double rows = count, read = count;
+    int arguments = 0;
+    sqlite3_str *plan = sqlite3_str_new(NULL);
+    for (int i = 0; i < info->nConstraint; i++) {
+        char op = operator_of(t, info, i);
+        if (!op)
+            continue;
+        uint8_t facts = t->facts[info->aConstraint[i].iColumn];
+        double share = share_of(op, facts, count);
+        rows *= share;
+        if (facts & INDEXED)
+            read *= share;
+        info->aConstraintUsage[i].argvIndex = ++arguments;
+        sqlite3_str_appendf(plan, "%c%d", op, info->aConstraint[i].iColumn);
+    }
+    info->idxStr = sqlite3_str_finish(plan);
+    info->needToFreeIdxStr = 1;
+    if (arguments && !info->idxStr)
+        return SQLITE_NOMEM;
+    if (rows < 1)
+        rows = 1;
+    info->estimatedRows = (sqlite3_int64)rows;
+    info->estimatedCost = 10 + read + 2 * rows; /* a scan tests all, and shows SQLite some */
+    return SQLITE_OK;
+}
+
+/* --- Reading --- */
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result) {
+    (void)base;
+    cursor *c = sqlite3_malloc64(sizeof *c);
+    if (!c)
+        return SQLITE_NOMEM;
+    *c = (cursor){.end = true};
+    *result = &c->base;
+    return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base) {
+    cursor *c = (cursor *)base;
+    tansu_cursor_close(c->documents);
+    if (c->reading)
+        sql_snapshot_end(((table *)base->pVtab)->database);
+    sqlite3_free(c);
+    return SQLITE_OK;
+}
+
+static int next(sqlite3_vtab_cursor *base) {
+    cursor *c = (cursor *)base;
+    tansu_error error = {0};
+    tansu_status status = tansu_cursor_next(c->documents, &c->document, &error);
+    c->end = status != TANSU_OK;
+    return c->end && status != TANSU_DONE ? fail((table *)base->pVtab, status, &error) : SQLITE_OK;
+}
+
+/* Values of an IN that are looked for in an index, and that are tested in each document. */
+enum { MOST_FOUND = 5000, MOST_TESTED = 50 };
+
+/* make_query -- the query of the conditions that best_index() has chosen. */
+static int make_query(const table *t, sql_query *query, const char *plan, int argc,
+                      sqlite3_value **argv) {
+    int code = SQLITE_OK;
+    sql_query_begin(query);
+    for (int i = 0; plan && i < argc && *plan && code == SQLITE_OK; i++) {
+        char op = *plan;
+        char *after;
+        unsigned long column = strtoul(plan + 1, &after, 10);
+        bool indexed = t->facts[column] & INDEXED;
+        if (op == SQL_OP_IN)
+            code = sql_query_add_list(query, &t->columns.items[column],
+                                      indexed ? MOST_FOUND : MOST_TESTED, argv[i]);
+        else
+            sql_query_add(query, &t->columns.items[column], t->facts[column] & SINGLE, op, argv[i]);
+        plan = after;
+    }
+    sql_query_end(query);
+    return query->writer.failed ? SQLITE_NOMEM : code;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
+                  sqlite3_value **argv) {
+    (void)number;
+    cursor *c = (cursor *)base;
+    table *t = (table *)base->pVtab;
+    tansu_error error = {0};
+    tansu_status status = TANSU_OK;
+    tansu_cursor_close(c->documents);
+    c->documents = NULL;
+    c->end = true;
+    if (!c->reading) {
+        status = sql_snapshot_begin(t->database, &error);
+        c->reading = status == TANSU_OK;
+    }
+    if (status == TANSU_OK)
+        status = learn(t, &error);
+    if (status != TANSU_OK)
+        return fail(t, status, &error);
+    sql_query query;
+    int code = make_query(t, &query, plan, argc, argv);
+    if (code == SQLITE_OK && !query.nothing)
+        status = tansu_find(t->database->db, t->database->snapshot, t->collection,
+                            sql_query_document(&query), TANSU_NO_DOCUMENT, &c->documents, &error);
+    bool nothing = query.nothing;
+    sql_writer_free(&query.writer);
+    if (status != TANSU_OK)
+        return fail(t, status, &error);
+    if (code != SQLITE_OK)
+        return code;
+    return nothing ? SQLITE_OK : next(base);
+}
+
+static int eof(sqlite3_vtab_cursor *base) {
+    return ((cursor *)base)->end;
+}
+
+static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *context, int number) {
+    const cursor *c = (const cursor *)base;
+    const sql_columns *columns = &((const table *)base->pVtab)->columns;
+    sql_element element;
+    if ((unsigned)number == columns->count)
+        sql_result_document(context, c->document);
+    else if (sql_find(c->document, columns->items[number].keys, columns->items[number].depth,
+                      &element))
+        sql_result(context, &element);
+    return SQLITE_OK;
+}
+
+static uint64_t rotate(uint64_t value, unsigned by) {
+    return value << by | value >> (64 - by);
+}
+
+static void sip_round(uint64_t v[4]) {
+    v[0] += v[1], v[1] = rotate(v[1], 13) ^ v[0], v[0] = rotate(v[0], 32);
+    v[2] += v[3], v[3] = rotate(v[3], 16) ^ v[2];
+    v[0] += v[3], v[3] = rotate(v[3], 21) ^ v[0];
+    v[2] += v[1], v[1] = rotate(v[1], 17) ^ v[2], v[2] = rotate(v[2], 32);
+}
+
+/* row_id -- SipHash-2-4 of the `_id`, with a key of the table: SQLite uses the rowid to recognise a
+ * row that it has met within a statement, and no document may pretend to be another. */
+static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *result) {
+    const cursor *c = (const cursor *)base;
+    const uint64_t *key = ((const table *)base->pVtab)->hash_key;
+    sql_element id = {0};
+    if (!sql_find_key(c->document.data, c->document.size, "_id", &id))
+        id = (sql_element){0};
+    uint64_t v[] = {key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
+                    key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573};
+    for (size_t at = 0; at <= id.size; at += 8) {
+        uint8_t bytes[8] = {0};
+        size_t left = id.size - at;
+        if (left)
+            memcpy(bytes, id.value + at, left < 8 ? left : 8);
+        if (left < 8)
+            bytes[7] = (uint8_t)id.size;
+        uint64_t word = (uint64_t)sql_int64(bytes);
+        v[3] ^= word;
+        sip_round(v), sip_round(v);
+        v[0] ^= word;
+    }
+    v[2] ^= 0xFF ^ id.type;
+    for (unsigned i = 0; i < 4; i++)
+        sip_round(v);
+    *result = (sqlite3_int64)(v[0] ^ v[1] ^ v[2] ^ v[3]);
+    return SQLITE_OK;
+}
+
+const sqlite3_module sql_module = {.iVersion = 1,
+                                   .xCreate = create_table,
+                                   .xConnect = connect_table,
+                                   .xBestIndex = best_index,
+                                   .xDisconnect = disconnect,
+                                   .xDestroy = disconnect,
+                                   .xOpen = open_cursor,
+                                   .xClose = close_cursor,
+                                   .xFilter = filter,
+                                   .xNext = next,
+                                   .xEof = eof,
+                                   .xColumn = column_value,
+                                   .xRowid = row_id};
