@@ -528,6 +528,17 @@ int sql_query_add_list(sql_query *query, const sql_column *column, size_t most,
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
+void sql_query_add_unordered(sql_query *query, const sql_column *column) {
+    size_t condition = begin_condition(query);
+    exclusions e = {&query->writer, column->path, 0};
+    size_t list = sql_begin(&query->writer, SQL_BSON_ARRAY, "$nor");
+    exclude_null(&e);
+    exclude_numbers(&e);
+    exclude_strings(&e);
+    sql_end(&query->writer, list);
+    sql_end(&query->writer, condition);
+}
+
 void sql_query_end(sql_query *query) {
     sql_end(&query->writer, query->list);
     sql_end(&query->writer, query->start);

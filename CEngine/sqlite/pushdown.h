@@ -52,6 +52,10 @@ void sql_query_add(sql_query *query, const sql_column *column, bool single, char
 int sql_query_add_list(sql_query *query, const sql_column *column, size_t most,
                        sqlite3_value *list);
 
+/* sql_query_add_unordered -- adds the condition that a column has a value whose place in the order
+ * of Tansu may be another one than in that of SQL: any but null, a number and a string. */
+void sql_query_add_unordered(sql_query *query, const sql_column *column);
+
 /* sql_query_end -- ends the query. sql_query_document -- it, in the writer's memory. */
 void sql_query_end(sql_query *query);
 tansu_document sql_query_document(const sql_query *query);

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* What is known of a column in a snapshot. */
-enum { INDEXED = 1, UNIQUE = 2, SINGLE = 4, ORDERED = 8 };
+enum { INDEXED = 1, UNIQUE = 2, SINGLE = 4 };
 
 typedef struct table {
     sqlite3_vtab base;
@@ -35,6 +35,11 @@ typedef struct cursor {
     bool end;
     tansu_cursor *documents;
     tansu_document document;
+    sql_query query;
+    int order;        /* as make_order() has it */
+    int64_t read;     /* documents of the query so far */
+    int64_t chunk;    /* how many the part that is read has at most; 0: all */
+    int64_t part_end; /* where it ends */
 } cursor;
 
 /* fail -- sets the table's error. */
@@ -212,6 +217,32 @@ static tansu_status count_documents(table *t, double *count, tansu_error *error)
     return status;
 }
 
+/* has_order -- whether the order of Tansu by a column is that of SQL in the snapshot that is open:
+ * an index knows that no value is of a kind that comes elsewhere. */
+static tansu_status has_order(table *t, int column, bool *result, tansu_error *error) {
+    *result = false;
+    if (column < 0 || (unsigned)column >= t->columns.count || !t->utf8 ||
+        (t->facts[column] & (INDEXED | SINGLE)) != (INDEXED | SINGLE))
+        return TANSU_OK;
+    tansu_cursor *others = NULL;
+    tansu_document document;
+    sql_query query;
+    sql_query_begin(&query);
+    sql_query_add_unordered(&query, &t->columns.items[column]);
+    sql_query_end(&query);
+    tansu_status status =
+        query.writer.failed
+            ? TANSU_E_MEMORY
+            : tansu_find(t->database->db, t->database->snapshot, t->collection,
+                         sql_query_document(&query), TANSU_NO_DOCUMENT, &others, error);
+    if (status == TANSU_OK)
+        status = tansu_cursor_next(others, &document, error);
+    *result = status == TANSU_DONE;
+    tansu_cursor_close(others);
+    sql_writer_free(&query.writer);
+    return status == TANSU_DONE ? TANSU_OK : status;
+}
+
 /* --- Planning --- */
 
 /* operator_of -- the operator by which a constraint is passed on; 0 if it is not. */
@@ -256,9 +287,12 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     table *t = (table *)base;
     tansu_error error = {0};
     double count = 0;
+    bool ordered = false, limited = false;
     tansu_status status = sql_snapshot_begin(t->database, &error);
     if (status == TANSU_OK) {
         status = learn(t, &error);
+        if (status == TANSU_OK && info->nOrderBy == 1)
+            status = has_order(t, info->aOrderBy[0].iColumn, &ordered, &error);
         if (status == TANSU_OK)
             status = count_documents(t, &count, &error);
         sql_snapshot_end(t->database);
@@ -271,6 +305,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     int arguments = 0;
     sqlite3_str *plan = sqlite3_str_new(NULL);
     for (int i = 0; i < info->nConstraint; i++) {
+        limited = limited || info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_LIMIT;
         char op = operator_of(t, info, i);
         if (!op)
             continue;
@@ -281,6 +316,11 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
             read *= share;
         info->aConstraintUsage[i].argvIndex = ++arguments;
         sqlite3_str_appendf(plan, "%c%d", op, info->aConstraint[i].iColumn);
+    }
+    if (ordered) {
+        info->orderByConsumed = 1;
+        info->idxNum = 2 * (1 + 2 * info->aOrderBy[0].iColumn + (info->aOrderBy[0].desc ? 1 : 0)) +
+                       (limited ? 1 : 0);
     }
     info->idxStr = sqlite3_str_finish(plan);
     info->needToFreeIdxStr = 1;
@@ -308,22 +348,18 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result) {
 static int close_cursor(sqlite3_vtab_cursor *base) {
     cursor *c = (cursor *)base;
     tansu_cursor_close(c->documents);
+    sql_writer_free(&c->query.writer);
     if (c->reading)
         sql_snapshot_end(((table *)base->pVtab)->database);
     sqlite3_free(c);
     return SQLITE_OK;
 }
 
-static int next(sqlite3_vtab_cursor *base) {
-    cursor *c = (cursor *)base;
-    tansu_error error = {0};
-    tansu_status status = tansu_cursor_next(c->documents, &c->document, &error);
-    c->end = status != TANSU_OK;
-    return c->end && status != TANSU_DONE ? fail((table *)base->pVtab, status, &error) : SQLITE_OK;
-}
-
 /* Values of an IN that are looked for in an index, and that are tested in each document. */
 enum { MOST_FOUND = 5000, MOST_TESTED = 50 };
+
+/* Documents of the first part of an ordered query with a LIMIT. */
+enum { FIRST_PART = 100 };
 
 /* make_query -- the query of the conditions that best_index() has chosen. */
 static int make_query(const table *t, sql_query *query, const char *plan, int argc,
@@ -346,36 +382,91 @@ static int make_query(const table *t, sql_query *query, const char *plan, int ar
     return query->writer.failed ? SQLITE_NOMEM : code;
 }
 
+/* make_hints -- the hints for the order that best_index() has promised with a number, and for the
+ * part that is to be read. */
+static void make_hints(const table *t, const cursor *c, sql_writer *hints) {
+    if (!c->order && !c->chunk)
+        return;
+    size_t start = sql_begin(hints, 0, NULL);
+    if (c->order) {
+        size_t order = sql_begin(hints, SQL_BSON_DOCUMENT, "$orderby");
+        sql_write_int64(hints, SQL_BSON_INT64, t->columns.items[(c->order - 1) / 2].path,
+                        c->order % 2 ? 1 : -1);
+        sql_end(hints, order);
+    }
+    if (c->chunk) {
+        sql_write_int64(hints, SQL_BSON_INT64, "$skip", c->read);
+        sql_write_int64(hints, SQL_BSON_INT64, "$max", c->chunk);
+    }
+    sql_end(hints, start);
+}
+
+/* find -- opens the engine's cursor for the part of the query that is to be read. */
+static tansu_status find(table *t, cursor *c, tansu_error *error) {
+    sql_writer hints = {0};
+    make_hints(t, c, &hints);
+    tansu_cursor_close(c->documents);
+    c->documents = NULL;
+    tansu_status status =
+        hints.failed ? TANSU_E_MEMORY
+                     : tansu_find(t->database->db, t->database->snapshot, t->collection,
+                                  sql_query_document(&c->query),
+                                  (tansu_document){hints.data, hints.size}, &c->documents, error);
+    sql_writer_free(&hints);
+    return status;
+}
+
+/* next -- with a LIMIT, of the documents in an order only the first are wanted, but how many is not
+ * known: SQLite may drop some. They are read in parts, each ten times as long as the one before, so
+ * that the engine takes the few from an index instead of sorting all. */
+static int next(sqlite3_vtab_cursor *base) {
+    cursor *c = (cursor *)base;
+    table *t = (table *)base->pVtab;
+    tansu_error error = {0};
+    tansu_status status = tansu_cursor_next(c->documents, &c->document, &error);
+    if (status == TANSU_DONE && c->chunk && c->read == c->part_end) {
+        c->chunk *= 10;
+        c->part_end = c->read + c->chunk;
+        status = find(t, c, &error);
+        if (status == TANSU_OK)
+            status = tansu_cursor_next(c->documents, &c->document, &error);
+    }
+    c->read++;
+    c->end = status != TANSU_OK;
+    return c->end && status != TANSU_DONE ? fail(t, status, &error) : SQLITE_OK;
+}
+
 static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
                   sqlite3_value **argv) {
-    (void)number;
     cursor *c = (cursor *)base;
     table *t = (table *)base->pVtab;
     tansu_error error = {0};
     tansu_status status = TANSU_OK;
+    bool ordered = true;
     tansu_cursor_close(c->documents);
     c->documents = NULL;
+    sql_writer_free(&c->query.writer);
     c->end = true;
+    c->order = number / 2;
+    c->read = 0;
+    c->chunk = c->part_end = number % 2 ? FIRST_PART : 0;
     if (!c->reading) {
         status = sql_snapshot_begin(t->database, &error);
         c->reading = status == TANSU_OK;
     }
     if (status == TANSU_OK)
         status = learn(t, &error);
+    if (status == TANSU_OK && c->order)
+        status = has_order(t, (c->order - 1) / 2, &ordered, &error);
     if (status != TANSU_OK)
         return fail(t, status, &error);
-    sql_query query;
-    int code = make_query(t, &query, plan, argc, argv);
-    if (code == SQLITE_OK && !query.nothing)
-        status = tansu_find(t->database->db, t->database->snapshot, t->collection,
-                            sql_query_document(&query), TANSU_NO_DOCUMENT, &c->documents, &error);
-    bool nothing = query.nothing;
-    sql_writer_free(&query.writer);
-    if (status != TANSU_OK)
-        return fail(t, status, &error);
-    if (code != SQLITE_OK)
+    if (!ordered)
+        return SQLITE_SCHEMA; /* a commit since then: SQLite prepares the statement again */
+    int code = make_query(t, &c->query, plan, argc, argv);
+    if (code != SQLITE_OK || c->query.nothing)
         return code;
-    return nothing ? SQLITE_OK : next(base);
+    status = find(t, c, &error);
+    return status == TANSU_OK ? next(base) : fail(t, status, &error);
 }
 
 static int eof(sqlite3_vtab_cursor *base) {
