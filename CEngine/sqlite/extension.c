@@ -22,7 +22,7 @@ EXPORTED int sqlite3_tansusqlite_init(sqlite3 *db, char **message, const sqlite3
 static int attach_one(sqlite3 *db, const char *prefix, const char *name, const char *path,
                       const char *key_file, char **message) {
     char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE temp.\"%w%w\" USING tansu(%Q, %Q, %Q)",
-                                prefix, name, path, key_file);
+                                prefix, name, path, name, key_file);
     int code = sql ? sqlite3_exec(db, sql, NULL, NULL, message) : SQLITE_NOMEM;
     sqlite3_free(sql);
     return code;

@@ -528,13 +528,18 @@ int sql_query_add_list(sql_query *query, const sql_column *column, size_t most,
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-void sql_query_add_unordered(sql_query *query, const sql_column *column) {
+void sql_query_add_unordered(sql_query *query, const sql_column *column, sql_order order) {
     size_t condition = begin_condition(query);
     exclusions e = {&query->writer, column->path, 0};
     size_t list = sql_begin(&query->writer, SQL_BSON_ARRAY, "$nor");
     exclude_null(&e);
     exclude_numbers(&e);
-    exclude_strings(&e);
+    if (order == SQL_ORDER_STRINGS)
+        exclude_strings(&e);
+    else if (order == SQL_ORDER_DATES)
+        exclude_all_dates(&e);
+    else
+        exclude_oids(&e);
     sql_end(&query->writer, list);
     sql_end(&query->writer, condition);
 }

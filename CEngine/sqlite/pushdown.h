@@ -52,9 +52,11 @@ void sql_query_add(sql_query *query, const sql_column *column, bool single, char
 int sql_query_add_list(sql_query *query, const sql_column *column, size_t most,
                        sqlite3_value *list);
 
-/* sql_query_add_unordered -- adds the condition that a column has a value whose place in the order
- * of Tansu may be another one than in that of SQL: any but null, a number and a string. */
-void sql_query_add_unordered(sql_query *query, const sql_column *column);
+/* What has the same order in Tansu as in SQL, beside null and numbers: one of these kinds alone. */
+typedef enum sql_order { SQL_ORDER_STRINGS, SQL_ORDER_DATES, SQL_ORDER_OIDS, SQL_ORDERS } sql_order;
+
+/* sql_query_add_unordered -- adds the condition that a column has any other value. */
+void sql_query_add_unordered(sql_query *query, const sql_column *column, sql_order order);
 
 /* sql_query_end -- ends the query. sql_query_document -- it, in the writer's memory. */
 void sql_query_end(sql_query *query);

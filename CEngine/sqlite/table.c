@@ -217,18 +217,14 @@ static tansu_status count_documents(table *t, double *count, tansu_error *error)
     return status;
 }
 
-/* has_order -- whether the order of Tansu by a column is that of SQL in the snapshot that is open:
- * an index knows that no value is of a kind that comes elsewhere. */
-static tansu_status has_order(table *t, int column, bool *result, tansu_error *error) {
-    *result = false;
-    if (column < 0 || (unsigned)column >= t->columns.count || !t->utf8 ||
-        (t->facts[column] & (INDEXED | SINGLE)) != (INDEXED | SINGLE))
-        return TANSU_OK;
+/* has_other -- whether a column has a value that is out of an order. */
+static tansu_status has_other(table *t, int column, sql_order order, bool *result,
+                              tansu_error *error) {
     tansu_cursor *others = NULL;
     tansu_document document;
     sql_query query;
     sql_query_begin(&query);
-    sql_query_add_unordered(&query, &t->columns.items[column]);
+    sql_query_add_unordered(&query, &t->columns.items[column], order);
     sql_query_end(&query);
     tansu_status status =
         query.writer.failed
@@ -237,10 +233,26 @@ static tansu_status has_order(table *t, int column, bool *result, tansu_error *e
                          sql_query_document(&query), TANSU_NO_DOCUMENT, &others, error);
     if (status == TANSU_OK)
         status = tansu_cursor_next(others, &document, error);
-    *result = status == TANSU_DONE;
+    *result = status == TANSU_OK;
     tansu_cursor_close(others);
     sql_writer_free(&query.writer);
     return status == TANSU_DONE ? TANSU_OK : status;
+}
+
+/* has_order -- whether the order of Tansu by a column is that of SQL in the snapshot that is open:
+ * an index knows that no value is of a kind that comes elsewhere. */
+static tansu_status has_order(table *t, int column, bool *result, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    *result = false;
+    if (column < 0 || (unsigned)column >= t->columns.count || !t->utf8 ||
+        (t->facts[column] & (INDEXED | SINGLE)) != (INDEXED | SINGLE))
+        return TANSU_OK;
+    for (sql_order order = 0; order < SQL_ORDERS && !*result && status == TANSU_OK; order++) {
+        bool other = true;
+        status = has_other(t, column, order, &other, error);
+        *result = !other;
+    }
+    return status;
 }
 
 /* --- Planning --- */

@@ -109,6 +109,7 @@ static const struct {
     {"test_segments.c", MEMORY,
      " descriptors_are_few what_a_killed_process_wrote_is_synced "
      "the_segment_size_may_change "},
+    {"test_sqlite.c", KEY, " an_encrypted_database_needs_its_key_file "},
 };
 
 const char *plain_only(const char *file, const char *test) {
