@@ -241,12 +241,14 @@ static void exclude_greater(exclusions *e, const operand *o) {
         exclude_all_dates(e);
     } else if (!o->has_number) {
         int64_t first, last;
-        exclude_string(e, "$gt", o->text, o->size);
         date_bounds(o, &first, &last);
         exclude_dates(e, last + 1, SQL_DATE_MAX);
     }
-    if (o->has_number)
+    /* A string that is compared as a number is less than every text. */
+    if (o->has_number || o->size == 0 || (unsigned char)o->text[0] < NUMERIC_END[0])
         exclude_string(e, "$gte", NUMERIC_END, 1);
+    else
+        exclude_string(e, "$gt", o->text, o->size);
     if (o->has_number || o->size == 0 || (unsigned char)o->text[0] < '{')
         exclude_documents(e);
     exclude_binary(e);
