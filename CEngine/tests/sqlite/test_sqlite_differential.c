@@ -41,9 +41,8 @@ static const char *const texts[] = {"",
                                     "{",
                                     "[1, 2]",
                                     "[",
-                                    "\xC3\xA4",
-                                    "\xC3\xA4"
-                                    "b",
+                                    "ä",
+                                    "äb",
                                     "z",
                                     "~",
                                     "-1",
@@ -102,10 +101,9 @@ static const char *const others[] = {"null",
                                      "{'$code': 'x'}"};
 static const char *const nested[] = {
     "[]", "[1, 'a']", "[null]", "[[5]]", "{}", "{'x': 1}", "{'x': 'a', 'y': [1]}", "[{'x': 5}]"};
-static const char *const patterns[] = {"a%",     "A%",    "ber*",  "Ber*",      "5%",       "5*",
-                                       "2024-%", "2024*", "{%",    "[%",        "[[]*",     "%x",
-                                       "~%",     "-%",    "n%",    "*",         "a_c",      "z%",
-                                       "1e*",    "1%",    "0123%", "\xC3\xA4%", "\xC3\xA4*"};
+static const char *const patterns[] = {
+    "a%", "A%", "ber*", "Ber*", "5%",  "5*", "2024-%", "2024*", "{%",    "[%", "[[]*", "%x",
+    "~%", "-%", "n%",   "*",    "a_c", "z%", "1e*",    "1%",    "0123%", "ä%", "ä*"};
 
 /* What a database has: the more alike its values are, the more is served by indexes. */
 typedef struct shape {
