@@ -3,6 +3,9 @@
  */
 #include "database.h"
 
+#include "bson.h"
+#include "hash.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,6 +96,18 @@ void sql_database_release(sql_database *database) {
     sqlite3_free(database);
 }
 
+/* make_hash_key -- makes the key of rowids of what names the database. */
+static tansu_status make_hash_key(sql_database *database, tansu_error *error) {
+    tansu_buffer stats = TANSU_BUFFER_INIT;
+    sql_element uuid;
+    tansu_status status = tansu_stats(database->db, &stats, error);
+    if (status == TANSU_OK && sql_find_key(stats.data, stats.size, "uuid", &uuid))
+        for (uint8_t i = 0; i < 2; i++)
+            database->hash_key[i] = sql_hash((const uint64_t[]){0, 0}, i, uuid.value, uuid.size);
+    tansu_buffer_free(&stats);
+    return status;
+}
+
 /* open_reader -- opens the engine's handle. */
 static bool open_reader(sql_database *database, char **message) {
     tansu_options options;
@@ -110,6 +125,11 @@ static bool open_reader(sql_database *database, char **message) {
     }
     tansu_status status = tansu_open(&options, &database->db, &error);
     memset(key, 0, sizeof key);
+    if (status == TANSU_OK) {
+        status = make_hash_key(database, &error);
+        if (status != TANSU_OK)
+            tansu_close(database->db);
+    }
     if (status == TANSU_E_ENCRYPTED)
         *message = sqlite3_mprintf("tansu: The database \"%s\" is encrypted; name the file of its "
                                    "key after the collection, or after the path of tansu_attach",

@@ -21,7 +21,8 @@ typedef struct sql_database {
     tansu_txn *snapshot; /* while there are cursors */
     unsigned cursors;
     unsigned users;
-    uint64_t snapshots; /* how many there were: the number of the one that is open */
+    uint64_t hash_key[2]; /* of rowids: made of the database's uuid */
+    uint64_t snapshots;   /* how many there were: the number of the one that is open */
 } sql_database;
 
 /* The open databases of one connection; lives as long as the connection or one of its tables. */

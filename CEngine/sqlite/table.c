@@ -8,6 +8,7 @@
 
 #include "columns.h"
 #include "database.h"
+#include "hash.h"
 #include "pushdown.h"
 #include "value.h"
 
@@ -26,7 +27,6 @@ typedef struct table {
     uint8_t *facts;    /* of each column */
     uint64_t snapshot; /* the one that the facts are of */
     bool utf8;         /* texts are compared by their UTF-8 bytes */
-    uint64_t hash_key[2];
 } table;
 
 typedef struct cursor {
@@ -124,7 +124,6 @@ static int connect_table(sqlite3 *db, void *registry, int argc, const char *cons
     if (!t)
         return SQLITE_NOMEM;
     memset(t, 0, sizeof *t);
-    sqlite3_randomness(sizeof t->hash_key, t->hash_key);
     t->utf8 = has_utf8(db);
     t->collection = unquote(argv[4]);
     char *path = unquote(argv[3]);
@@ -497,43 +496,15 @@ static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *context, int
     return SQLITE_OK;
 }
 
-static uint64_t rotate(uint64_t value, unsigned by) {
-    return value << by | value >> (64 - by);
-}
-
-static void sip_round(uint64_t v[4]) {
-    v[0] += v[1], v[1] = rotate(v[1], 13) ^ v[0], v[0] = rotate(v[0], 32);
-    v[2] += v[3], v[3] = rotate(v[3], 16) ^ v[2];
-    v[0] += v[3], v[3] = rotate(v[3], 21) ^ v[0];
-    v[2] += v[1], v[1] = rotate(v[1], 17) ^ v[2], v[2] = rotate(v[2], 32);
-}
-
-/* row_id -- SipHash-2-4 of the `_id`, with a key of the table: SQLite uses the rowid to recognise a
- * row that it has met within a statement, and no document may pretend to be another. */
+/* row_id -- a hash of the `_id`, which is the same in each connection: SQLite recognises a row that it
+ * has met within a statement by it, and programs such as Datasette make links of it. */
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *result) {
     const cursor *c = (const cursor *)base;
-    const uint64_t *key = ((const table *)base->pVtab)->hash_key;
     sql_element id = {0};
     if (!sql_find_key(c->document.data, c->document.size, "_id", &id))
         id = (sql_element){0};
-    uint64_t v[] = {key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
-                    key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573};
-    for (size_t at = 0; at <= id.size; at += 8) {
-        uint8_t bytes[8] = {0};
-        size_t left = id.size - at;
-        if (left)
-            memcpy(bytes, id.value + at, left < 8 ? left : 8);
-        if (left < 8)
-            bytes[7] = (uint8_t)id.size;
-        uint64_t word = (uint64_t)sql_int64(bytes);
-        v[3] ^= word;
-        sip_round(v), sip_round(v);
-        v[0] ^= word;
-    }
-    v[2] ^= 0xFF ^ id.type;
-    for (unsigned i = 0; i < 4; i++)
-        sip_round(v);
-    *result = (sqlite3_int64)(v[0] ^ v[1] ^ v[2] ^ v[3]);
+    *result = (sqlite3_int64)sql_hash(((const table *)base->pVtab)->database->hash_key, id.type,
+                                      id.value, id.size);
     return SQLITE_OK;
 }
 

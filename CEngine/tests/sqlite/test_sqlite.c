@@ -140,6 +140,23 @@ static void columns_come_from_documents_schemas_and_indexes(void) {
     end(&f);
 }
 
+static void rowids_are_those_of_every_connection(void) {
+    fixture f = begin();
+    save(&f, "{'_id': 1}");
+    save(&f, "{'_id': '1'}");
+    save(&f, "{'_id': true}");
+    attach(&f);
+    CHECK_TEXT("3", ask(f.sql, "SELECT count(DISTINCT rowid) FROM p"));
+    CHECK_TEXT("3", ask(f.sql, "SELECT count(*) FROM p WHERE _id = 1 OR _id = '1'"));
+    char *first = strdup(ask(f.sql, "SELECT group_concat(rowid) FROM p"));
+    CHECK_INT(SQLITE_OK, sqlite3_close(f.sql));
+    f.sql = connect_sqlite();
+    attach(&f);
+    CHECK_TEXT(first, ask(f.sql, "SELECT group_concat(rowid) FROM p"));
+    free(first);
+    end(&f);
+}
+
 static void a_map_is_one_column(void) {
     fixture f = begin();
     char json[4096] = "{'_id': 1, 'map': {";
@@ -351,6 +368,7 @@ int main(void) {
     RUN(values_are_as_documented);
     RUN(columns_come_from_documents_schemas_and_indexes);
     RUN(a_map_is_one_column);
+    RUN(rowids_are_those_of_every_connection);
     RUN(a_statement_sees_one_snapshot);
     RUN(a_collection_may_be_dropped_while_a_statement_runs);
     RUN(an_order_holds_after_a_commit_that_changes_it);
