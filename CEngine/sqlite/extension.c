@@ -125,6 +125,12 @@ int sqlite3_tansusqlite_init(sqlite3 *db, char **message, const sqlite3_api_rout
         sql_registry_release(registry);
         return code;
     }
-    return sqlite3_create_function_v2(db, "tansu_attach", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+    code = sqlite3_create_function_v2(db, "tansu_attach", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
                                       registry, attach, NULL, NULL, sql_registry_release);
+#ifdef SQLITE_CORE
+    return code;
+#else
+    /* The end of a connection would unload it, but what threads hold of the engine outlives that. */
+    return code == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : code;
+#endif
 }

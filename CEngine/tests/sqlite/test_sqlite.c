@@ -310,6 +310,28 @@ static void a_damaged_database_is_an_error(void) {
     end(&f);
 }
 
+/* The SQLite of macOS loads nothing. */
+static void sqlite_loads_the_library(void) {
+#ifdef __APPLE__
+    check_skip("the SQLite of the system has no loadable extensions");
+#else
+    fixture f = begin();
+    save(&f, "{'_id': 7}");
+    sqlite3 *sql;
+    char *message = NULL, text[4096];
+    REQUIRE(sqlite3_open(":memory:", &sql) == SQLITE_OK);
+    CHECK_INT(SQLITE_OK, sqlite3_enable_load_extension(sql, 1));
+    if (!CHECK_INT(SQLITE_OK, sqlite3_load_extension(sql, EXTENSION, NULL, &message)))
+        check_note("    %s", message);
+    sqlite3_free(message);
+    snprintf(text, sizeof text, "SELECT tansu_attach('%s')", f.path);
+    CHECK_TEXT("1", ask(sql, text));
+    CHECK_TEXT("7", ask(sql, "SELECT _id FROM people"));
+    CHECK_INT(SQLITE_OK, sqlite3_close(sql));
+    end(&f);
+#endif
+}
+
 /* run_examples -- the lines that begin with "sqlite> ", each with the rows that follow it. */
 static unsigned run_examples(sqlite3 *sql, char *page) {
     unsigned count = 0;
@@ -376,6 +398,7 @@ int main(void) {
     RUN(all_collections_are_attached_or_none);
     RUN(an_encrypted_database_needs_its_key_file);
     RUN(a_damaged_database_is_an_error);
+    RUN(sqlite_loads_the_library);
     RUN(examples_of_the_page_are_true);
     return check_finish();
 }
