@@ -133,7 +133,7 @@ static void append(sql_writer *writer, const void *bytes, size_t size) {
     if (writer->failed || !size)
         return;
     if (size > TANSU_MAX_DOCUMENT_SIZE - writer->size) {
-        writer->failed = true;
+        writer->failed = writer->too_large = true;
         return;
     }
     if (writer->size + size > writer->capacity) {

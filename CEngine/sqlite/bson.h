@@ -71,7 +71,8 @@ typedef struct sql_writer {
     uint8_t *data;
     size_t size;
     size_t capacity;
-    bool failed; /* memory ran out, or a document became too large: nothing more is written */
+    bool failed;    /* memory ran out, or a document became too large: nothing more is written */
+    bool too_large; /* the latter */
 } sql_writer;
 
 void sql_writer_free(sql_writer *writer);

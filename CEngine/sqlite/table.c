@@ -390,7 +390,11 @@ static int make_query(const table *t, sql_query *query, const char *plan, int ar
         plan = after;
     }
     sql_query_end(query);
-    return query->writer.failed ? SQLITE_NOMEM : code;
+    if (code == SQLITE_OK && query->writer.too_large)
+        query->conditions = 0; /* all documents: SQLite tests them */
+    else if (query->writer.failed)
+        code = SQLITE_NOMEM;
+    return code;
 }
 
 /* make_hints -- the hints for the order that best_index() has promised with a number, and for the
@@ -477,6 +481,10 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
     if (code != SQLITE_OK || c->query.nothing)
         return code;
     status = find(t, c, &error);
+    if (status == TANSU_E_TOO_LARGE || status == TANSU_E_INVALID_QUERY) {
+        c->query.conditions = 0; /* more than the engine takes: SQLite tests all documents */
+        status = find(t, c, &error);
+    }
     return status == TANSU_OK ? next(base) : fail(t, status, &error);
 }
 

@@ -250,6 +250,26 @@ static void errors_say_what_to_do(void) {
     end(&f);
 }
 
+static void a_condition_may_be_of_any_size(void) {
+    fixture f = begin();
+    save(&f, "{'_id': 1, 'text': 'x'}");
+    CHECK_OK(call_index(f.db, NULL, "people", NULL, "{'text': 1}", "{}"), &call_error);
+    attach(&f);
+    CHECK_TEXT("1|0", ask(f.sql, "SELECT count(*), sum(text = hex(zeroblob(9000000))) FROM p WHERE "
+                                 "text < 'y' || hex(zeroblob(9000000))"));
+    CHECK_TEXT("1",
+               ask(f.sql, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT "
+                          "4000) SELECT _id FROM p WHERE text IN (SELECT hex(zeroblob(4000 + "
+                          "i)) FROM n UNION ALL SELECT 'x')"));
+    CHECK_TEXT("1",
+               ask(f.sql, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT "
+                          "6000) SELECT _id FROM p WHERE _id IN (SELECT i FROM n)"));
+    CHECK_TEXT("1",
+               ask(f.sql, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT "
+                          "4900) SELECT _id FROM p WHERE _id IN (SELECT i FROM n)"));
+    end(&f);
+}
+
 static void all_collections_are_attached_or_none(void) {
     fixture f = begin();
     save(&f, "{'_id': 1}");
@@ -395,6 +415,7 @@ int main(void) {
     RUN(a_collection_may_be_dropped_while_a_statement_runs);
     RUN(an_order_holds_after_a_commit_that_changes_it);
     RUN(errors_say_what_to_do);
+    RUN(a_condition_may_be_of_any_size);
     RUN(all_collections_are_attached_or_none);
     RUN(an_encrypted_database_needs_its_key_file);
     RUN(a_damaged_database_is_an_error);
