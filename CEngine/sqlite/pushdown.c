@@ -264,6 +264,11 @@ static void exclude_not_blob(exclusions *e) {
     exclude_documents(e);
 }
 
+/* has_beginning -- whether a pattern begins with what it says literally. */
+static bool has_beginning(const operand *o, bool like) {
+    return o->type == SQLITE_TEXT && o->size > 0 && strcspn(o->text, like ? "%_" : "*?[") > 0;
+}
+
 /* exclude_pattern -- what does not begin as the pattern of LIKE (which ignores the case of ASCII
  * letters) or GLOB does. */
 static void exclude_pattern(exclusions *e, const operand *o, bool like) {
@@ -454,8 +459,7 @@ static void add_excluding(sql_query *query, const sql_column *column, bool singl
     size_t list = sql_begin(w, SQL_BSON_ARRAY, "$nor");
     exclude_null(&e);
     if (op == SQL_OP_LIKE || op == SQL_OP_GLOB) {
-        if (o->type == SQLITE_TEXT)
-            exclude_pattern(&e, o, op == SQL_OP_LIKE);
+        exclude_pattern(&e, o, op == SQL_OP_LIKE);
     } else if (o->type == SQLITE_BLOB) {
         if (op != SQL_OP_UPPER)
             exclude_not_blob(&e);
@@ -488,6 +492,8 @@ void sql_query_add(sql_query *query, const sql_column *column, bool single, char
     else if (read_operand(&o, value)) {
         if (op == SQL_OP_EQ || op == SQL_OP_IS)
             add_equal(query, column->path, &o, 1);
+        else if ((op == SQL_OP_LIKE || op == SQL_OP_GLOB) && !has_beginning(&o, op == SQL_OP_LIKE))
+            return; /* an index that is read as a whole costs more than it saves */
         else
             add_excluding(query, column, single, op, &o);
     }
