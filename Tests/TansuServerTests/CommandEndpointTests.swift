@@ -28,6 +28,7 @@ import Testing
                 (#"{"op":"indexes","collection":"people"}"#, #""indexes": []"#),
                 (#"{"op":"storage"}"#, #""name": "people", "documents": 2"#),
                 (#"{"op":"analyze","text":"Two words"}"#, #""terms""#),
+                (#"{"op":"get","collection":"people","id":3}"#, #""document": null"#),
                 // The engine's errors are answers, as everywhere.
                 (#"{"op":"find","collection":"people","query":{"$nonsense":1}}"#, #""ok": false"#),
             ]
@@ -35,6 +36,18 @@ import Testing
                 let answer = try await server.answer("POST", "/_command", Self.json, body: command)
                 #expect(answer.status == 200 && answer.text.contains(expected), "\(command): \(answer.text)")
             }
+        }
+    }
+
+    @Test("The types of numbers can be asked for") @available(macOS 14, *)
+    func canonical() async throws {
+        let database = try Database(.memory)
+        try await database.collection("people").save(["_id": .int64(1), "age": .int32(5), "one": 1.0])
+        try await RunningServer.run(database) { server in
+            let find = #"{"op":"find","collection":"people","canonical":true}"#
+            let answer = try await server.answer("POST", "/_command", Self.json, body: find)
+            let expected = #"{"_id":{"$numberLong":"1"},"age":{"$numberInt":"5"},"one":{"$numberDouble":"1.0"}}"#
+            #expect(answer.text.contains(expected), "\(answer.text)")
         }
     }
 

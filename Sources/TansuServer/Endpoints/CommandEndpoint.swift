@@ -75,6 +75,8 @@ enum CommandEndpoint {
         var found: [String] = []
         var size = 0
         var batch = 4
+        let form: ExtendedJSONFormat = command["canonical"] == .bool(true) ? .canonical : .relaxed
+        command["canonical"] = true
         command["batch"] = BSONValue(batch)
         while true {
             let text = try await response(to: command, request)
@@ -82,7 +84,7 @@ enum CommandEndpoint {
             guard response["ok"] == .bool(true) else { return text }
             let documents = response.documentList("documents")
             for document in documents {
-                found.append(document.extendedJSON(.relaxed))
+                found.append(document.extendedJSON(form))
                 size += found[found.count - 1].utf8.count
             }
             let cursor = response["cursor"] ?? .null
@@ -94,7 +96,7 @@ enum CommandEndpoint {
             }
             // About a megabyte, as far as the documents so far tell.
             batch = max(1, min(documentsMost - found.count, batch * 4, (1 << 20) / max(1, size / found.count)))
-            command = ["op": "next", "cursor": cursor, "batch": BSONValue(batch)]
+            command = ["op": "next", "cursor": cursor, "batch": BSONValue(batch), "canonical": true]
         }
     }
 }

@@ -1,7 +1,7 @@
 // Collections as the engine has them, replicated or not: what takes the space, documents, indexes.
 import { add, ask, bytes, button, el, field, form, longText, notice, shown, table } from './dom.js';
 import { part } from './api.js';
-import { command, count, number } from './commands.js';
+import { command, count, number, readRecord } from './commands.js';
 import { format, parse, summary } from './json.js';
 import { isWritable } from './session.js';
 import { tree } from './tree.js';
@@ -105,8 +105,8 @@ export async function showRecord(view, page) {
     el('h1', {}, isNew ? 'New document' : shown(named(id), 2000))]);
   let document = new Map();
   if (!isNew) {
-    document = (await command({ op: 'get', collection, id }, signal)).get('document');
-    if (!(document instanceof Map)) throw new Error('There is no document with this id');
+    document = await readRecord(collection, id, signal);
+    if (document === null) throw new Error('There is no document with this id');
     add(view, [tree(document)]);
   }
   const text = format(document);
@@ -122,7 +122,7 @@ export async function showRecord(view, page) {
   add(view, [form({}, async () => {
     const changed = parse(area.value);
     if (!(changed instanceof Map)) throw new Error('A document is a JSON object');
-    if (!isNew && format(changed.get('_id') ?? null) !== format(id)) throw new Error('The "_id" cannot be changed');
+    if (!isNew && format(changed.get('_id') ?? null) !== format(document.get('_id'))) throw new Error('The "_id" cannot be changed');
     const saved = await command({ op: isNew ? 'insert' : 'save', collection, documents: [changed] });
     page.isChanged = null;
     notice('Saved');
