@@ -34,12 +34,24 @@ struct HelpTests {
         #expect(result.output.split(separator: "\n").contains { $0.hasPrefix("OVERVIEW: ") && $0.hasSuffix(".") })
     }
 
-    @Test("the help lists all exit codes")
+    @Test("the help and the page of the command line list all exit codes, and the page all commands")
     func exitCodes() throws {
         let help = try Command().tansu("--help").output
+        let page = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../docs/command-line.md"), encoding: .utf8)
         for status in CommandExitCode.allCases {
             #expect(help.contains("  \(status.rawValue) "))
             #expect(help.contains(status.explanation))
+            #expect(page.contains("| \(status.rawValue) | \(status.explanation) |"))
+        }
+        let rows = page.components(separatedBy: "\n").filter { $0.hasPrefix("| `") || $0.hasPrefix("| [`") }
+        for words in Self.commands {
+            #expect(
+                rows.contains { row in
+                    let names = row.components(separatedBy: " | ")[0].split { !$0.isLetter }.map(String.init)
+                    return words.allSatisfy(names.contains)
+                }, "\(words)")
         }
     }
 
