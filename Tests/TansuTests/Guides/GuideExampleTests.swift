@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The examples of all guides: the documentation catalogues of Tansu, TansuEJDBKit and TansuObjects, and the README. The files of
-/// this folder have every example with its exact words, compile it and run it.
+/// The examples of all guides: the documentation catalogues of Tansu, TansuEJDBKit and TansuObjects, the cookbook, and the README. The
+/// files of this folder have every example with its exact words, compile it and run it.
 @Suite("The examples of the guides")
 struct GuideExampleTests {
     private static let root = URL(fileURLWithPath: #filePath)
@@ -10,6 +10,11 @@ struct GuideExampleTests {
 
     private static var catalogues: [URL] {
         ["Tansu", "TansuEJDBKit", "TansuObjects"].map { root.appendingPathComponent("Sources/\($0)/\($0).docc") }
+    }
+
+    /// The pages of the catalogues, and the cookbook.
+    private static func pages() throws -> [URL] {
+        try catalogues.flatMap { try files(of: $0, "md") } + [root.appendingPathComponent("docs/cookbook.md")]
     }
 
     private static func files(of folder: URL, _ ending: String) throws -> [URL] {
@@ -21,8 +26,8 @@ struct GuideExampleTests {
     func examplesAreHere() throws {
         let here = try Self.files(of: URL(fileURLWithPath: #filePath).deletingLastPathComponent(), "swift")
             .map { words(try String(contentsOf: $0, encoding: .utf8)) }
-        let pages = try Self.catalogues.flatMap { try Self.files(of: $0, "md") }
-        #expect(pages.count == 16)
+        let pages = try Self.pages()
+        #expect(pages.count == 17)
         for page in pages {
             let examples = try blocks(of: page)
             #expect(!examples.isEmpty, "\(page.lastPathComponent) has no example")
@@ -43,8 +48,7 @@ struct GuideExampleTests {
 
     /// The output that the comments of a page's examples show.
     func shown(by page: String) throws -> String {
-        let url = try #require(
-            try Self.catalogues.flatMap { try Self.files(of: $0, "md") }.first { $0.lastPathComponent == "\(page).md" })
+        let url = try #require(try Self.pages().first { $0.lastPathComponent == "\(page).md" })
         let lines = try blocks(of: url).flatMap { $0.components(separatedBy: "\n") }
         let comments = lines.compactMap { line -> String? in
             guard let call = line.range(of: "print("), let comment = line.range(of: "  // ") else { return nil }
