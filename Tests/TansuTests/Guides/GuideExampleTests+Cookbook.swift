@@ -90,7 +90,7 @@ extension GuideExampleTests {
         let recipes = try db.collection("recipes", of: Recipe.self, indexes: [.text(on: \.title)])
         try recipes.save([Recipe(id: 1, title: "Strong coffee"), Recipe(id: 2, title: "Tea with milk")])
         print(try recipes.search(.prefix("coff")).all().map(\.id))  // [1]
-        print(try recipes.completions(of: "stro").map(\.text))  // ["strong"]
+        print(try recipes.completions(of: "stro").map(\.text))  // ["Strong"]
         print(try recipes.suggestions(for: "cofee").text)  // coffee
 
         try db.collection("recipes").update(["_id": 1], ["$set": ["stars": 5]])
