@@ -105,6 +105,14 @@ extension GuideExampleTests {
             print(error.code)  // INVALID_DOCUMENT
         }
 
+        try db.collection("towns").save(["_id": 1, "zip": "12345"])
+        var migrations = Database.Migrations()
+        migrations.add("zip is code") { step in
+            try step.collection("towns").update([:], ["$rename": ["zip": "code"]])
+        }
+        try db.migrate(migrations)
+        print(try db.collection("towns").find().all())  // [{"_id":1,"code":"12345"}]
+
         #expect(try shown(by: "cookbook").hasPrefix(printed.lines))
     }
 }
