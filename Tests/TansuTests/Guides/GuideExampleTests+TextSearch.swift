@@ -45,6 +45,6 @@ extension GuideExampleTests {
         print(try articles.completions(of: "dark stro").map(\.text))  // ["dark strong"]
         print(try articles.suggestions(for: "strogn coffee").text)  // strong coffee
 
-        #expect(try printed.lines == shown(by: "TextSearch"))
+        #expect(try printed.lines == shown(by: "SearchingTexts"))
     }
 }
