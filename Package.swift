@@ -63,6 +63,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.0"),
     ],
@@ -179,6 +180,8 @@ let package = Package(
                 .product(
                     name: "ServiceLifecycle", package: "swift-service-lifecycle",
                     condition: .when(traits: ["TansuServer"])),
+                .product(
+                    name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["TansuServer"])),
             ],
             resources: [.embedInCode("Inspector/Page")]
         ),
@@ -250,6 +253,9 @@ let package = Package(
             dependencies: [
                 "TansuServer", "TansuSync", "Tansu", "TansuBSON", "TansuTestSupport",
                 .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["TansuServer"])),
+                .product(
+                    name: "InMemoryTracing", package: "swift-distributed-tracing",
+                    condition: .when(traits: ["TansuServer"])),
             ],
             resources: [.copy("Resources")]
         ),

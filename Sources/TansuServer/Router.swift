@@ -161,7 +161,8 @@ struct Router: Sendable {
             return redirect(request)
         }
         guard let endpoint else { throw HTTPFailure.methodNotAllowed(match.route.allow) }
-        return try await endpoint.handler(request)
+        guard let trace = RequestTrace(request, match.route) else { return try await endpoint.handler(request) }
+        return try await trace.record { [request] in try await endpoint.handler(request) }
     }
 
     /// `/db/_design%2Fx` is at `/db/_design/x`.

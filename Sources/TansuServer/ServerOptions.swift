@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import NIOSSL
 import TansuBSON
+import Tracing
 
 /// How a server listens, whom it lets in, and its limits.
 public struct ServerOptions: Sendable {
@@ -30,6 +31,9 @@ public struct ServerOptions: Sendable {
     public var limits: ServerLimits
     /// Receives the access log and what goes wrong; nil logs nothing.
     public var logger: Logger?
+    /// Receives a span for each request, named by its method and route, such as `GET /:db/_changes`. Without one that of
+    /// `InstrumentationSystem` does, if the program has set one.
+    public var tracer: (any Tracer)?
 
     /// Creates options.
     ///
@@ -49,6 +53,7 @@ public struct ServerOptions: Sendable {
         hasInspector = true
         limits = ServerLimits()
         logger = nil
+        tracer = nil
     }
 
     /// Whether only this machine can reach the address.
