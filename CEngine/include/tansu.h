@@ -690,12 +690,15 @@ TANSU_API tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_err
 /*
  * Returns what takes the space of a database as a BSON document. It reads the inner blocks of all
  * indexes, which takes longer than tansu_stats():
- *   "segments"     the log, in order: [{"segment": its number, as in the name of its file, "bytes": of the file,
- *                  "liveBytes", "deadBytes": of the records in it, before compression, and "compressedFromBytes" if it
- *                  is compressed: what its size was before}]
- *   "collections"  [{"name", "documents", "bytes": of its documents in the log, before compression, "indexes":
- *                  [{"name" (the first is "_id"), "entries", "blocks", "bytes": about what its blocks take in the
- *                  index file, by their average size there; in memory where there is no file}]}]
+ *   "segments"     the log, in order: [{"segment": its number, as in the name of its file, "bytes":
+ *                  of the file, "liveBytes", "deadBytes": of the records in it, before
+ *                  compression, and "compressedFromBytes" if it is compressed: what its size was
+ *                  before}]
+ *   "collections"  [{"name", "documents", "bytes": of its documents in the log, before compression,
+ *                  "indexes": [{"name" (the first is "_id"), "entries", "blocks", "bytes": about
+ *                  what its blocks take in the index file, by their average size there; in memory
+ *                  where there is no file, "uses": how many queries of this process have read it
+ *                  since it was opened or created, explain aside; not of "_id"}]}]
  * Errors: CLOSED, MEMORY, IO, CORRUPT.
  */
 TANSU_API tansu_status tansu_storage(tansu_db *db, tansu_buffer *result, tansu_error *error);
@@ -1200,10 +1203,9 @@ TANSU_API tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char
                                         const char *name, tansu_error *error);
 
 /* Lists the indexes: {"indexes": [{"name", "keys": {...}, "unique": bool, "multikey": bool,
- * "entries": n, "uses": n}, ...]}, with "sparse": true, "caseInsensitive": true, "partialFilter": {...},
+ * "entries": n}, ...]}, with "sparse": true, "caseInsensitive": true, "partialFilter": {...},
  * "maxEntries": n, "expireAfterSeconds": n, "only": [...] and "except": [...] where they were given.
- * "uses": how many queries of this process have read the index since it was opened or created;
- * $explain does not count. Errors: NOT_FOUND. */
+ * Errors: NOT_FOUND. */
 TANSU_API tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collection,
                                         tansu_buffer *result, tansu_error *error);
 

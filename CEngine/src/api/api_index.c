@@ -217,7 +217,6 @@ static void append_index(writer *w, uint32_t number, const collection_index *ind
     index_definition_text(definition, w);
     writer_bool(w, "multikey", index->multikey);
     writer_int64(w, "entries", (int64_t)index->entries.count);
-    writer_int64(w, "uses", (int64_t)index_definition_uses(definition));
     writer_end(w, one);
 }
 

@@ -27,18 +27,20 @@ static double block_bytes(database *db) {
     return records == 0 ? TREE_BLOCK_BYTES : (double)block_store_size(db->bs) / (double)records;
 }
 
-/* append_index -- one index of a collection. */
-static tansu_status append_index(report *r, uint32_t number, const char *name,
+/* append_index -- one index of a collection; `definition` NULL: that of `_id`. */
+static tansu_status append_index(report *r, uint32_t number, const index_definition *definition,
                                  const tree *entries) {
     size_t blocks;
     tansu_status status = tree_blocks(r->db->trees, entries, &blocks, r->error);
     if (status != TANSU_OK)
         return status;
     size_t one = writer_open_index(r->w, number, DOC_DOCUMENT);
-    writer_string(r->w, "name", name);
+    writer_string(r->w, "name", definition == NULL ? "_id" : definition->name);
     writer_int64(r->w, "entries", (int64_t)entries->count);
     writer_int64(r->w, "blocks", (int64_t)blocks);
     writer_int64(r->w, "bytes", (int64_t)((double)blocks * r->block_bytes));
+    if (definition != NULL)
+        writer_int64(r->w, "uses", (int64_t)index_definition_uses(definition));
     writer_end(r->w, one);
     return TANSU_OK;
 }
@@ -52,10 +54,9 @@ static tansu_status append_collection(report *r, uint32_t number, const collecti
     writer_int64(r->w, "documents", (int64_t)state->count);
     writer_int64(r->w, "bytes", (int64_t)segment_usage_sum(live));
     size_t list = writer_open(r->w, "indexes", DOC_ARRAY);
-    tansu_status status = append_index(r, 0, "_id", &state->ids);
+    tansu_status status = append_index(r, 0, NULL, &state->ids);
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++)
-        status =
-            append_index(r, i + 1, state->indexes[i].definition->name, &state->indexes[i].entries);
+        status = append_index(r, i + 1, state->indexes[i].definition, &state->indexes[i].entries);
     writer_end(r->w, list);
     writer_end(r->w, one);
     return status;

@@ -49,9 +49,6 @@ extension Database {
         /// How many entries it has.
         public let entries: Int
 
-        /// How many queries of this process have read it since it was opened or created; `explain` does not count.
-        public let uses: Int
-
         package init(_ document: BSONDocument) {
             name = document["name"]?.stringValue ?? ""
             keys = IndexKey.keys(document["keys"]?.documentValue ?? [:])
@@ -66,7 +63,6 @@ extension Database {
             text = isText ? TextIndexOptions(document) : nil
             isMultikey = document["multikey"]?.boolValue ?? false
             entries = document["entries"]?.intValue ?? 0
-            uses = document["uses"]?.intValue ?? 0
         }
     }
 

@@ -91,7 +91,7 @@ extension Database {
 
     /// What takes the space: `segments` of the log with the bytes of living and dead documents, and `collections` with the
     /// bytes of their documents and, for each index, its `entries`, `blocks` and about how many `bytes` these take in
-    /// the index file.
+    /// the index file, and its `uses`: how many queries of this process have read it.
     ///
     /// It reads the inner blocks of all indexes, and so takes longer than `stats()`.
     ///

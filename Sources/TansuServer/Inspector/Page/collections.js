@@ -145,14 +145,14 @@ export async function showCollectionIndexes(view, page) {
   const indexes = (await command({ op: 'indexes', collection }, signal)).get('indexes');
   const storage = (await command({ op: 'storage' }, signal)).get('storage');
   const sizes = new Map(storage.get('collections').find((one) => one.get('name') === collection)?.get('indexes').map((one) => [one.get('name'), one]) ?? []);
-  const row = (name, definition, uses, drop) => el('tr', {},
+  const row = (name, definition, drop) => el('tr', {},
     el('th', { scope: 'row', class: 'id' }, shown(name)), el('td', { class: 'text mono' }, el('bdi', {}, summary(definition, 1000))),
-    cell(sizes.get(name)?.get('entries')), size(sizes.get(name)?.get('bytes')), el('td', { class: 'number' }, uses), el('td', { class: 'actions' }, drop));
-  const rows = [row('_id', new Map([['_id', 1]]), '\u2013', null), ...indexes.map((index) => {
-    const options = new Map([...index].filter(([key]) => !['name', 'entries', 'uses', 'multikey'].includes(key)));
+    cell(sizes.get(name)?.get('entries')), size(sizes.get(name)?.get('bytes')), el('td', { class: 'number' }, count(sizes.get(name)?.get('uses'))), el('td', { class: 'actions' }, drop));
+  const rows = [row('_id', new Map([['_id', 1]]), null), ...indexes.map((index) => {
+    const options = new Map([...index].filter(([key]) => !['name', 'entries', 'multikey'].includes(key)));
     if (options.get('unique') === false) options.delete('unique');
     const name = index.get('name');
-    return row(name, options, count(index.get('uses')), isWritable() && button('Drop', async () => {
+    return row(name, options, isWritable() && button('Drop', async () => {
       if (!await ask('Drop an index', ['The index ', el('strong', {}, shown(name, 120)), ' is dropped.'], 'Drop')) return;
       await command({ op: 'dropIndex', collection, name });
       notice('Dropped ', shown(name, 60));
