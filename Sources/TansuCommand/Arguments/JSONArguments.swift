@@ -109,7 +109,8 @@ enum JSONArguments {
                 let meant = Suggestion.nearest(to: String(last), of: directions.isEmpty ? [] : directionWords)
             {
                 throw CommandError(
-                    code: "INVALID_QUERY", message: "\"\(last)\" in \"\(word)\" is no direction", path: name,
+                    code: "INVALID_QUERY",
+                    message: "\"\(last)\" in \"\(Suggestion.shown(String(word)))\" is no direction", path: name,
                     remedy: "did you mean \"\(meant)\"? A path with that word needs the JSON form", status: .usage)
             }
             guard !path.isEmpty else {

@@ -45,8 +45,17 @@ struct Suggestion {
         [command._commandName] + command.configuration.aliases
     }
 
+    /// The most bytes of a word that is compared or shown: a longer one is no mistyped name.
+    private static let longest = 80
+
+    /// A word in a message, of which a long one is the beginning.
+    static func shown(_ word: String) -> String {
+        word.utf8.count <= longest ? word : String(decoding: word.utf8.prefix(longest), as: UTF8.self) + "…"
+    }
+
     /// The name with the fewest differences, or nil when none is similar.
     static func nearest(to word: String, of names: [String]) -> String? {
+        guard word.utf8.count <= longest else { return nil }
         let word = word.lowercased()
         if word.count > 1, let longer = names.first(where: { $0.hasPrefix(word) }) { return longer }
         let best = names.map { (name: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }

@@ -193,7 +193,10 @@ struct RelaxedScanner {
         let (start, quote) = (position, text[position])
         position += 1
         strict.append(UInt8(ascii: "\""))
-        while let byte = peek, byte >= 0x20 {
+        while let byte = peek, byte != UInt8(ascii: "\n") {
+            guard byte >= 0x20 else {
+                throw error("A text has a control character", remedy: "write it as \\t or \\u\(Self.hex(byte))")
+            }
             position += 1
             if byte == quote { return strict.append(UInt8(ascii: "\"")) }
             if byte == UInt8(ascii: "\""), quote != byte {
@@ -208,6 +211,9 @@ struct RelaxedScanner {
         }
         throw error("The text has no end on its line", at: start)
     }
+
+    /// The four digits of a character in an escape of JSON.
+    private static func hex(_ byte: UInt8) -> String { "00" + (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
     private mutating func number() throws {
         if text[position...].starts(with: "-Infinity".utf8) {
@@ -253,10 +259,12 @@ struct RelaxedScanner {
         case _ where peek == UInt8(ascii: "("): try call(name, start)
         case _ where name.hasPrefix("$$"):
             guard let value = variables[BytewiseText(name.dropFirst(2))] else {
-                throw error("The variable \(name) does not exist", at: start, remedy: "\".set\" lists the variables")
+                throw error(
+                    "The variable \(Suggestion.shown(name)) does not exist", at: start,
+                    remedy: "\".set\" lists the variables")
             }
             strict += Array(value.extendedJSON(.canonical).utf8)
-        default: throw error("\"\(name)\" is no value", at: start, remedy: "put text in quotes")
+        default: throw error("\"\(Suggestion.shown(name))\" is no value", at: start, remedy: "put text in quotes")
         }
     }
 
@@ -270,7 +278,7 @@ struct RelaxedScanner {
     private mutating func call(_ name: String, _ start: Int) throws {
         guard let wrapper = Self.wrappers.first(where: { $0.names.contains { $0 == name } })?.wrapper else {
             throw error(
-                "The shell has no function \"\(name)\"", at: start,
+                "The shell has no function \"\(Suggestion.shown(name))\"", at: start,
                 remedy: "it has " + Self.wrappers.map { $0.names[0] }.joined(separator: ", "))
         }
         position += 1

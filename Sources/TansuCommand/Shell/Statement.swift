@@ -64,7 +64,8 @@ struct StatementParser {
         return statement
     }
 
-    private mutating func statement() throws -> Statement {
+    /// - Parameter isExplained: Whether it stands after "explain", which is not repeated.
+    private mutating func statement(isExplained: Bool = false) throws -> Statement {
         scanner.skipSpace()
         if scanner.peek == UInt8(ascii: "{") {
             return Statement(request: try scanner.document("a JSON command"), shown: .response)
@@ -82,7 +83,8 @@ struct StatementParser {
         case "update": return try update("update", "the operations")
         case "replace": return try update("replace", "the new document")
         case "remove": return try remove()
-        case "explain": return try explain()
+        case "explain" where !isExplained: return try explain()
+        case "explain": throw scanner.error("This statement has no plan", at: start, remedy: "explain once")
         case "index": return try index()
         case "dropindex": return try named(["op": "dropIndex"], "name", "the name of the index")
         case "create": return try create()
@@ -95,13 +97,14 @@ struct StatementParser {
     }
 
     private func unknown(_ word: String, _ start: Int) -> TypingError {
+        let shown = Suggestion.shown(word)
         if word.hasPrefix("db.") {
             return scanner.error(
-                "\"\(word)\" is no statement", at: start, remedy: "write \"find people {age: 5} sort {name: 1}\"")
+                "\"\(shown)\" is no statement", at: start, remedy: "write \"find people {age: 5} sort {name: 1}\"")
         }
         let nearest = Suggestion.nearest(to: word, of: StatementWords.verbs)
         return scanner.error(
-            word.isEmpty ? "Expected a statement" : "\"\(word)\" is no statement", at: start,
+            word.isEmpty ? "Expected a statement" : "\"\(shown)\" is no statement", at: start,
             remedy: nearest.map { "did you mean \"\($0)\"?" } ?? "\".help\" lists the statements")
     }
 
@@ -141,12 +144,18 @@ struct StatementParser {
     /// The clauses up to the end, as hints.
     private mutating func clauses(_ request: inout BSONDocument, upsert: Bool = false) throws {
         var hints = BSONDocument()
+        var given: [String] = []
         while true {
             scanner.skipSpace()
             let start = scanner.position
             if scanner.isAtEnd { break }
             guard let word = try scanner.word() else { throw scanner.error("Expected the end of the statement") }
-            switch StatementWords.known(word) {
+            let clause = StatementWords.known(word)
+            if given.contains(where: { $0 == clause }) {
+                throw scanner.error("\"\(clause)\" stands here twice", at: start, remedy: "leave one of them out")
+            }
+            given.append(clause)
+            switch clause {
             case "sort": hints["$orderby"] = .document(try paths(JSONArguments.order))
             case "fields": hints["$fields"] = .document(try paths(JSONArguments.fields))
             case "skip": hints["$skip"] = try number()
@@ -157,19 +166,26 @@ struct StatementParser {
                 let words = StatementWords.clauses + (upsert ? ["upsert"] : [])
                 let nearest = Suggestion.nearest(to: word, of: words).map { "did you mean \"\($0)\"?" }
                 throw scanner.error(
-                    "\"\(word)\" is no part of this statement", at: start,
+                    "\"\(Suggestion.shown(word))\" is no part of this statement", at: start,
                     remedy: nearest ?? "its parts are \(words.joined(separator: ", "))")
             }
         }
         if !hints.isEmpty { request["hints"] = .document(hints) }
     }
 
-    /// Paths as a document, or as "name,-age".
+    /// Paths as a document, or as "name,-age", which is in quotes if it has spaces.
     private mutating func paths(_ parse: (String) throws -> BSONDocument) throws -> BSONDocument {
         scanner.skipSpace()
         let start = scanner.position
         if scanner.peek == UInt8(ascii: "{") { return try scanner.document("paths") }
-        do { return try parse(scanner.token()) } catch let error as CommandError {
+        let isQuoted = scanner.peek.map(RelaxedScanner.isQuote) ?? false
+        let text = isQuoted ? try scanner.word() ?? "" : scanner.token()
+        let hasQuoteInside = !isQuoted && text.utf8.contains(where: RelaxedScanner.isQuote)
+        if hasQuoteInside || isQuoted && (scanner.peek ?? 0x20) > 0x20 {
+            throw scanner.error(
+                "Quotes are around all paths", at: start, remedy: "write 'first name,-age', or an object")
+        }
+        do { return try parse(text) } catch let error as CommandError {
             throw scanner.error(error.message, at: start, remedy: error.remedy)
         }
     }
@@ -272,7 +288,7 @@ struct StatementParser {
     private mutating func explain() throws -> Statement {
         scanner.skipSpace()
         let start = scanner.position
-        var statement = try statement()
+        var statement = try statement(isExplained: true)
         guard let plan = statement.explained else {
             throw scanner.error("This statement has no plan", at: start, remedy: "explain one that has a query")
         }

@@ -118,11 +118,16 @@ struct StatementTests {
         ("find people {a: 1, a: 2}", 19, "An object has the key \"a\" twice"),
         ("find people {} lmit 5", 15, "\"lmit\" is no part of this statement"),
         ("find people limit x", 18, "Expected a number"),
+        ("find people limit 1 max 2", 20, "\"limit\" stands here twice"),
         ("find people {} }", 15, "Expected the end of the statement"),
         ("remove people", 13, "Expected the query ({} removes all), in braces"),
         ("update people {}", 16, "Expected the operations, in braces"),
         ("save people 5", 12, "Expected a document, in braces"),
         ("explain save people {}", 8, "This statement has no plan"),
+        ("explain explain find people", 8, "This statement has no plan"),
+        ("find people {a: 'x\ty'}", 18, "A text has a control character"),
+        ("find people sort a,'b'", 17, "Quotes are around all paths"),
+        ("find people sort 'a','b'", 17, "Quotes are around all paths"),
         ("db.people.find({})", 0, "\"db.people.find\" is no statement"),
     ]
 
@@ -131,6 +136,35 @@ struct StatementTests {
         let error = #expect(throws: TypingError.self) { try StatementParser.parse(text) }
         #expect(error?.message == message)
         #expect(error?.offset == offset)
+    }
+
+    @Test("paths may be in quotes", arguments: ["sort", "fields"])
+    func quotedPaths(clause: String) throws {
+        let hint = clause == "sort" ? "$orderby" : "$fields"
+        for (text, paths) in [("'a'", ["a"]), ("\"a b,c\"", ["a b", "c"])] {
+            let statement = try StatementParser.parse("find people \(clause) \(text) limit 1")
+            #expect(statement.request["hints"]?.documentValue?[hint]?.documentValue?.keys.map { $0 } == paths)
+        }
+        #expect(try StatementParser.parse("index c '**'").request["keys"] == ["**": 1])
+    }
+
+    @Test("a long word is an error soon, and its message is short")
+    func longWords() throws {
+        let word = String(repeating: "a", count: 1 << 16)
+        for text in [word, "find c {} \(word)", "find c {a: \(word)}", String(repeating: "explain ", count: 1 << 14)] {
+            let error = try #require(throws: TypingError.self) { try StatementParser.parse(text) }
+            #expect(error.message.utf8.count < 200)
+        }
+        #expect(Suggestion.nearest(to: word, of: StatementWords.verbs) == nil)
+    }
+
+    @Test("statements have the numbers of the lines where they begin")
+    func lineNumbers() {
+        var lines = NumberedStatements()
+        let found = ["count a; count b", "", "find c {", "a: 1", "}; find d {", "}"].flatMap { lines.add($0) }
+        #expect(found.map(\.line) == [1, 1, 3, 5])
+        lines.skipLine()
+        #expect(lines.add("count e").map(\.line) == [8])
     }
 
     @Test("values nested without an end are an error")
