@@ -98,6 +98,9 @@ struct ExecTests {
             #"{"op": "transaction", "commands": [{"op": "remove", "collection": "tansu.x", "query": {}}]}"#,
             #"{"op": "update", "collection": "_users", "query": {}, "update": {"$set": {"password": "x"}}}"#,
             #"{"op": "load", "from": "file"}"#,
+            #"{"op": "createCollection", "collection": "q", "options": {"changeTracking": "tansu.accounts"}}"#,
+            #"{"op": "createCollection", "collection": "q", "options": {"changeTracking": "_users"}}"#,
+            #"{"op": "createCollection", "collection": "q", "options": {"references": [{"path": "a", "to": "tansu.x"}]}}"#,
         ])
     func reserved(request: String) throws {
         let command = try Command.withPeople()

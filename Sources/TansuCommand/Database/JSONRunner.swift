@@ -93,6 +93,9 @@ extension JSONRunner {
             return request
         }
         for name in names { try OwnedCollection.check(name) }
+        if let options = request["options"]?.documentValue, request["op"] == "createCollection" {
+            try OwnedCollection.check(options: options, of: database)
+        }
         guard let name = names.first else { return request }
         try checkContent(&request, of: name)
         return request

@@ -67,6 +67,23 @@ enum OwnedCollection {
             remedy: "write to another collection, or save the documents with \"tansu save\"", status: .usage)
     }
 
+    /// - Throws: `CommandError` for options of a collection by which a collection of the library, or accounts, would be
+    ///   written, or would not be writable any more: its change tracking and its references.
+    static func check(options: BSONDocument, of database: Database) throws {
+        if let name = options["changeTracking"]?.stringValue {
+            try check(name)
+            if try name == accounts || isReplicated(name, in: database) {
+                throw CommandError(
+                    code: "INVALID_ARGUMENT",
+                    message: "The collection \"\(name)\", which is replicated or has accounts, cannot get changed ids",
+                    path: "changeTracking", remedy: "name another collection", status: .usage)
+            }
+        }
+        for reference in options["references"]?.arrayValue ?? [] {
+            if let name = reference.documentValue?["to"]?.stringValue { try check(name) }
+        }
+    }
+
     /// Whether a collection is replicated.
     static func isReplicated(_ collection: String, in database: Database) throws -> Bool {
         try database.collection(OpenDatabase.replicationStates).get(collection) != nil
