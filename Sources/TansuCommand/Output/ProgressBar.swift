@@ -68,7 +68,7 @@ final class ProgressBar {
     }
 
     private func write(_ text: String) {
-        let writer = OutputWriter(descriptor: STDERR_FILENO)
+        let writer = OutputWriter(descriptor: STDERR_FILENO, controls: true)
         try? writer.write(text)
         try? writer.flush()
     }

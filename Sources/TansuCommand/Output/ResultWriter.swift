@@ -2,22 +2,26 @@ import Foundation
 import TansuBSON
 
 /// A buffered writer of a file descriptor. Unlike `print`, it is fast for millions of lines and reports failed writes,
-/// for example when standard output is a file on a full disk.
+/// for example when standard output is a file on a full disk. On a terminal it escapes what the terminal would obey.
 final class OutputWriter {
     private let descriptor: Int32
     private let encoder: (any StreamEncoder)?
     /// Takes the bytes instead of the descriptor.
     private let sink: (([UInt8]) throws -> Void)?
     private var buffer: [UInt8] = []
+    /// Whether the text of others must do no harm to a terminal.
+    private let isForTerminal: Bool
     private let capacity = 64 * 1024
 
     /// - Parameters:
     ///   - encoder: The compression of what is written, which `finish()` completes.
     ///   - sink: Takes the bytes instead of the descriptor.
+    ///   - controls: Whether it is written to control a terminal.
     init(
         descriptor: Int32 = STDOUT_FILENO, encoder: (any StreamEncoder)? = nil,
-        sink: (([UInt8]) throws -> Void)? = nil
+        sink: (([UInt8]) throws -> Void)? = nil, controls: Bool = false
     ) {
+        isForTerminal = !controls && encoder == nil && isatty(descriptor) == 1
         self.descriptor = descriptor
         self.encoder = encoder
         self.sink = sink
@@ -56,7 +60,15 @@ final class OutputWriter {
     }
 
     private func writeBuffer() throws {
-        defer { buffer.removeAll(keepingCapacity: true) }
+        var rest: [UInt8] = []
+        defer {
+            buffer.removeAll(keepingCapacity: true)
+            buffer += rest
+        }
+        if isForTerminal {
+            rest = buffer.suffix(HarmlessText.incompleteTail(buffer))
+            buffer = HarmlessText.onTerminal(buffer.dropLast(rest.count))
+        }
         if let sink { return try sink(buffer) }
         var offset = 0
         while offset < buffer.count {

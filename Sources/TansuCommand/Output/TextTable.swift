@@ -52,29 +52,15 @@ struct TextTable: Sendable {
         return result + "…"
     }
 
-    /// The text with control characters and characters that change the text direction escaped.
+    /// The text on one line, with what a terminal obeys or does not show escaped.
     static func printable(_ text: String) -> String {
-        if DisplayWidth.isPrintableASCII(text) { return text }
-        guard text.unicodeScalars.contains(where: isUnprintable) else { return text }
-        var result = ""
-        for scalar in text.unicodeScalars {
+        HarmlessText.escaped(text) { scalar in
             switch scalar {
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where isUnprintable(scalar):
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-            default: result.unicodeScalars.append(scalar)
+            case "\n": "\\n"
+            case "\r": "\\r"
+            case "\t": "\\t"
+            default: nil
             }
-        }
-        return result
-    }
-
-    private static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
-        default: false
         }
     }
 }
