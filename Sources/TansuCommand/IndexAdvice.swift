@@ -23,7 +23,12 @@ struct IndexAdvice {
     mutating func add(_ report: BSONDocument, collection: String, example: String) {
         queries += 1
         if let kind = report["plan"]?.documentValue?["kind"]?.stringValue, kind != "scan" { served += 1 }
-        guard let keys = report["suggestion"]?.documentValue else { return }
+        // No index can have a path with an empty name.
+        guard let keys = report["suggestion"]?.documentValue,
+            keys.keys.allSatisfy({
+                !$0.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).contains { $0.isEmpty }
+            })
+        else { return }
         let found =
             proposals.firstIndex { $0.collection == collection && Self.isPrefix(keys, of: $0.keys) }
             ?? proposals.firstIndex { $0.collection == collection && Self.isPrefix($0.keys, of: keys) }

@@ -58,6 +58,49 @@ struct BenchTests {
         #expect(try command.tansu("index", "advise", "d.tansu", "-f", "none.txt").status == 66)
     }
 
+    @Test("scripts of the shell are read as the shell reads them, and printed commands work")
+    func scripts() throws {
+        let command = try Command.withPeople()
+        let script = """
+            \u{FEFF}# a comment
+            .use people
+            count {'-x': 1}; find {
+              'a b': 1}
+            find {'': 5}
+            find {'\\u001b[31m': 1}
+            .timer on
+            """
+        let result = try command.tansu("index", "advise", "people.tansu", input: script)
+        #expect(result.error == "")
+        #expect(result.lines[0] == "4 queries, 0 served by an index, 1 line skipped")
+        let commands = result.lines.filter { $0.contains(" index create ") }
+        #expect(commands.count == 3)
+        for line in commands {
+            #expect(try command.shell("cd '\(command.folder.path)' && \(line)").status == 0, "\(line)")
+        }
+        let wrong = try command.tansu(["index", "advise", "people.tansu"], input: [0x0A, 0xFF, 0x0A, 0x78])
+        #expect(wrong.error == "tansu: line 2: The line is not valid UTF-8\ntansu: line 3: \"x\" is no statement\n")
+    }
+
+    @Test("a printed command has the options of the key")
+    func keys() throws {
+        let key = try KeyOptions.parse(["--key-file", "my key"])
+        let command = OpenDatabase.indexCommand("d", "c", keys: ["a": 1], key: key)
+        #expect(command.hasSuffix(" index create d c a --key-file 'my key'"))
+    }
+
+    @Test("an end of the terminal leaves nothing behind")
+    func hangUp() throws {
+        let command = try Command()
+        let process = try command.start(["bench", "."])
+        while try FileManager.default.contentsOfDirectory(atPath: command.folder.path).count < 3 { usleep(1000) }
+        kill(process.processIdentifier, SIGHUP)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 130)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: command.folder.path).sorted() == ["error", "output"])
+    }
+
     @Test("an index that is the beginning of another, in either direction, is no proposal of its own")
     func prefixes() throws {
         var advice = IndexAdvice()

@@ -125,6 +125,9 @@ struct ExecTests {
         var long = LineReader(PieceSource(String(repeating: "x", count: 300_000), piece: 4096), limit: 1000)
         #expect(try long.next() == .tooLong)
         #expect(try long.next() == nil)
+        var marked = LineReader(PieceSource("\u{FEFF}a\n\u{FEFF}b", piece: 1), limit: 9)
+        #expect(try marked.next() == .text(Array("a".utf8)))
+        #expect(try marked.next() == .text(Array("\u{FEFF}b".utf8)))
         var none = LineReader(PieceSource("", piece: 1), limit: 1)
         #expect(try none.next() == nil)
     }

@@ -35,6 +35,15 @@ struct KeyOptions: ParsableArguments {
             prefix: "--", keyFile: keyFile, keyCommand: keyCommand, passphraseFile: passphraseFile,
             passphraseCommand: passphraseCommand)
     }
+
+    /// The options that were given, as words of a command line, each after a space.
+    var words: String {
+        let options = [
+            ("--key-file", keyFile), ("--key-command", keyCommand), ("--passphrase-file", passphraseFile),
+            ("--passphrase-command", passphraseCommand),
+        ]
+        return options.compactMap { name, value in value.map { " \(name) \(shellQuoted($0))" } }.joined()
+    }
 }
 
 /// The options for a new key.

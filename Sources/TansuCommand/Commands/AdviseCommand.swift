@@ -7,8 +7,9 @@ extension IndexCommand {
         static let configuration = CommandConfiguration(
             abstract: "Suggests indexes for the queries of a file.",
             discussion: """
-                Each line of standard input, or of --file, is a query: a statement of "tansu shell" or a JSON command; others \
-                are skipped. Each query is run once without changing anything, and the planner says which index would have \
+                Standard input, or --file, is a script of "tansu shell", also of JSON commands, in which ".use" counts; \
+                what is no query is skipped. Each query is run once without changing anything, and the planner says which \
+                index would have \
                 served it. Suggestions of which one is the beginning of another are one. "wasted" is the number of documents \
                 that the queries examined and did not return, "ms" how long they took.
 
@@ -29,40 +30,11 @@ extension IndexCommand {
         func execute() throws -> CommandExitCode {
             var lines = LineReader(try openByteSource(path: file), limit: ExecCommand.lineLimit)
             return try OpenDatabase.with(target, .read) { opened in
-                let runner = JSONRunner(database: opened.database)
-                var advice = IndexAdvice()
-                var (number, skipped) = (0, 0)
-                try Interruption.handled {
-                    while let line = try lines.next() {
-                        try Interruption.check()
-                        number += 1
-                        guard case .text(let bytes) = line, let text = String(utf8: bytes), !text.trimmingSpaces.isEmpty
-                        else { continue }
-                        do {
-                            if try !Self.add(text, to: &advice, runner) { skipped += 1 }
-                        } catch {
-                            let failure = CommandError(Shell.located(error, in: text))
-                            writeError(TextTable.printable("tansu: line \(number): \(failure.message)"))
-                            skipped += 1
-                        }
-                    }
-                }
-                try write(advice, skipped)
-                return advice.result().isEmpty ? .incomplete : .success
+                var queries = QueryScript(runner: JSONRunner(database: opened.database))
+                try queries.run(&lines)
+                try write(queries.advice, queries.skipped)
+                return queries.advice.result().isEmpty ? .incomplete : .success
             }
-        }
-
-        /// Runs a query, unless the line is something else.
-        private static func add(_ text: String, to advice: inout IndexAdvice, _ runner: JSONRunner) throws -> Bool {
-            let statement = try StatementParser.parse(text)
-            guard let plan = statement.explained, let name = plan.request["collection"]?.stringValue else {
-                return false
-            }
-            // A pipeline that writes is not run.
-            guard !JSONRunner.isWrite(plan.request) else { return false }
-            let response = try runner.run(plan.request)
-            advice.add(response.explainedPlan, collection: name, example: text.trimmingSpaces)
-            return true
         }
 
         private func write(_ advice: IndexAdvice, _ skipped: Int) throws {
@@ -98,9 +70,91 @@ extension IndexCommand {
             for line in table.lines(maximumWidth: Terminal.output.width, style: .output) { try printLine(line) }
             try printLine("")
             for proposal in proposals {
-                let command = OpenDatabase.indexCommand(target.database, proposal.collection, keys: proposal.keys)
+                let command = OpenDatabase.indexCommand(
+                    target.database, proposal.collection, keys: proposal.keys, key: target.opening.key)
                 try printLine(TextTable.printable(command))
             }
         }
+    }
+}
+
+/// The queries of a script of the shell, which are run to learn what indexes they need.
+private struct QueryScript {
+    let runner: JSONRunner
+    var advice = IndexAdvice()
+    /// How many statements were no queries.
+    var skipped = 0
+    /// The collection of statements that name none.
+    private var current: String?
+
+    init(runner: JSONRunner) { self.runner = runner }
+
+    /// Runs the queries of the lines. A signal cancels the running one, too.
+    mutating func run(_ lines: inout LineReader) throws {
+        let database = runner.database
+        let transaction = try runner.begin(write: false)
+        defer { _ = try? runner.run(["op": "abort", "transaction": BSONValue(transaction)]) }
+        let cancel = { @Sendable in
+            _ = try? database.executeJSON("{\"op\": \"cancel\", \"transaction\": \(transaction)}")
+        }
+        try Interruption.handled(cancel: { cancel() }) {
+            var numbered = NumberedStatements()
+            var isAtEnd = false
+            while !isAtEnd {
+                try Interruption.check()
+                let statements: [NumberedStatements.Statement]
+                switch try lines.next() {
+                case .text(let bytes):
+                    guard let text = String(utf8: bytes) else {
+                        numbered.skipLine()
+                        skip("The line is not valid UTF-8", numbered.line)
+                        continue
+                    }
+                    statements = numbered.add(text)
+                case .tooLong:
+                    numbered.skipLine()
+                    skip("The line is too long", numbered.line)
+                    continue
+                case nil:
+                    statements = numbered.end()
+                    isAtEnd = true
+                }
+                for statement in statements {
+                    do {
+                        if try !add(statement.text, in: transaction) { skipped += 1 }
+                    } catch {
+                        try Interruption.check()
+                        skip(CommandError(Shell.located(error, in: statement.text)).message, statement.line)
+                    }
+                }
+            }
+        }
+    }
+
+    private mutating func skip(_ reason: String, _ line: Int) {
+        writeError(TextTable.printable("tansu: line \(line): \(reason)"))
+        skipped += 1
+    }
+
+    /// Runs a query, and returns whether the text is one, or says something about the queries after it.
+    private mutating func add(_ text: String, in transaction: Int) throws -> Bool {
+        let text = text.trimmingSpaces
+        if Shell.isComment(text) { return true }
+        if text.hasPrefix(".") {
+            var scanner = RelaxedScanner(text)
+            let command = scanner.token()
+            guard command == ".use" else { return false }
+            current = try scanner.word()
+            return true
+        }
+        let statement = try StatementParser.parse(text, current: current)
+        // A pipeline that writes is not run.
+        guard let plan = statement.explained, let name = plan.request["collection"]?.stringValue,
+            !JSONRunner.isWrite(plan.request)
+        else { return false }
+        var request = plan.request
+        request["transaction"] = BSONValue(transaction)
+        advice.add(try runner.run(request).explainedPlan, collection: name, example: text)
+        return true
     }
 }

@@ -58,7 +58,8 @@ struct AggregateCommand: Subcommand {
             if explain {
                 let plan = groups.first ?? [:]
                 let text = PlanFormatter(plan, terminal: .output) { keys in
-                    OpenDatabase.indexCommand(target.database, target.collection, keys: keys)
+                    OpenDatabase.indexCommand(
+                        target.database, target.collection, keys: keys, key: target.opening.key)
                 }
                 try printPlan(plan, text: text.lines().joined(separator: "\n"))
             } else if output.json {

@@ -10,7 +10,8 @@ struct ExecCommand: Subcommand {
             Each line of standard input is one JSON command (docs/json-commands.md). It is answered at once by one line \
             of JSON, an error by {"ok": false, "error": {…}}, so that a program can talk to a database through pipes. \
             What a command leaves open (a cursor, a transaction, a feed) ends with the input; a transaction that was not \
-            committed is rolled back.
+            committed is rolled back. With --readonly commands see the commit that was the newest at the opening, or at the \
+            last command {"op": "refresh"}.
 
             The exit code is 0 whatever the answers are, unless --stop-at-error is given.
 
@@ -38,7 +39,8 @@ struct ExecCommand: Subcommand {
         signal(SIGPIPE, SIG_IGN)
         let mode: OpenDatabase.Mode = readonly ? .read : create ? .create : .write
         return try OpenDatabase.withOpenHandles(target, mode) { opened in
-            try Interruption.handled {
+            // A second signal is needed to end a command that runs.
+            try Interruption.handled(cancel: {}) {
                 try run(JSONRunner(database: opened.database), LineReader(FileSource(path: "-"), limit: Self.lineLimit))
             }
         }
@@ -46,19 +48,21 @@ struct ExecCommand: Subcommand {
 
     private func run(_ runner: JSONRunner, _ lines: LineReader) throws -> CommandExitCode {
         var lines = lines
+        var number = 0
         while let line = try lines.next() {
+            number += 1
             let answer: String
             switch line {
             case .tooLong:
                 answer =
                     CommandError(
-                        code: "TOO_LARGE", message: "The line is longer than \(Self.lineLimit >> 20) MiB",
+                        code: "TOO_LARGE", message: "Line \(number) is longer than \(Self.lineLimit >> 20) MiB",
                         remedy: "save documents by several commands"
                     ).json
             case .text(let bytes):
                 answer =
                     String(utf8: bytes).map { runner.response(to: $0) }
-                    ?? CommandError(code: "INVALID_JSON", message: "The line is not valid UTF-8").json
+                    ?? CommandError(code: "INVALID_JSON", message: "Line \(number) is not valid UTF-8").json
             }
             try printLine(answer)
             if stopAtError, let status = Self.status(of: answer) { return status }

@@ -27,7 +27,8 @@ struct ExplainCommand: Subcommand {
                 try printResult(["plan": .document(plan)], text: "", asJSON: true)
             } else {
                 let text = PlanFormatter(plan, terminal: .output) { keys in
-                    OpenDatabase.indexCommand(target.database, target.collection, keys: keys)
+                    OpenDatabase.indexCommand(
+                        target.database, target.collection, keys: keys, key: target.opening.key)
                 }
                 try printLine(text.lines().joined(separator: "\n"))
             }

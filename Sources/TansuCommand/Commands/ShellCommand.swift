@@ -13,7 +13,9 @@ struct ShellCommand: Subcommand {
 
             On a terminal there are editing, history and completion by Tab (with libedit), a pager for long results, and \
             Ctrl-C, which cancels a statement. The statements of a script, from standard input, --file or --command, end \
-            with the first that fails, whose exit code the shell has, unless --keep-going is given.
+            with the first that fails, whose exit code the shell has, unless --keep-going is given. What .begin has begun \
+            and .commit has not committed at the end is rolled back, which is an error. With --json each document or other \
+            result is JSON on a line of its own, but what a change has done is said in words; errors are objects.
 
             EXAMPLES:
               echo 'find people {age: {$gt: 30}} sort name' | tansu shell people.tansu
@@ -48,24 +50,39 @@ struct ShellCommand: Subcommand {
         return try OpenDatabase.withOpenHandles(target, mode) { opened in
             // A pager may end before it has read everything.
             signal(SIGPIPE, SIG_IGN)
-            ShellInterrupt.install()
+            ShellInterrupt.install(endsScript: !isInteractive)
             let shell = Shell(
                 opened, isReader: readonly, opening: target.opening,
                 output: ShellOutput(isInteractive: isInteractive))
             if output.json { shell.output.mode = .json }
             defer { try? shell.output.send(to: nil) }
-            return isInteractive ? try converse(shell) : try run(shell)
+            let status: CommandExitCode
+            do { status = isInteractive ? try converse(shell) : try run(shell) } catch {
+                _ = reportOpenTransaction(of: shell)
+                throw error
+            }
+            return reportOpenTransaction(of: shell) && status == .success ? .incomplete : status
         }
+    }
+
+    /// Says that a transaction is rolled back, and returns whether there is one.
+    private func reportOpenTransaction(of shell: Shell) -> Bool {
+        guard shell.transaction != nil, !shell.isReader else { return false }
+        CommandError(
+            code: "NOT_COMMITTED", message: "The transaction was not committed and is rolled back",
+            remedy: "\".commit\" keeps its changes", status: .incomplete
+        ).report(asJSON: output.json)
+        return true
     }
 
     /// Runs what a user types.
     private func converse(_ shell: Shell) throws -> CommandExitCode {
-        let isEncrypted = try shell.opened.database.stats()["encrypted"] == .bool(true)
+        let isEncrypted = try shell.opened.isEncrypted()
         let editor = LineEditor(
             isInteractive: true, source: try FileSource(path: "-"), history: isEncrypted ? nil : ShellHistory.ofUser()
         ) { text, word in shell.completion.words(for: text, word, in: shell) }
         try printLine("tansu \(Database.packageVersion). \".help\" lists the statements, Ctrl-D ends the shell.")
-        _ = try Script.run(editor, in: shell, isInteractive: true) { error in
+        _ = try Script.run(editor, named: nil, in: shell, isInteractive: true) { error in
             let failure = CommandError(error)
             if failure.code != Pager.left.code { failure.report(asJSON: output.json) }
         }
@@ -79,7 +96,8 @@ struct ShellCommand: Subcommand {
             command.isEmpty
             ? try openByteSource(path: file ?? "-") : TextSource(command.map { $0 + "\n" }.joined(separator: "\n"))
         let editor = LineEditor(isInteractive: false, source: source, history: nil) { _, _ in [] }
-        _ = try Script.run(editor, in: shell, isInteractive: false) { error in
+        let name = command.isEmpty ? source.name : nil
+        _ = try Script.run(editor, named: name, in: shell, isInteractive: false) { error in
             let failure = CommandError(error)
             guard keepGoing, !failure.isOfOutput, failure.status != .interrupted else { throw failure }
             failure.report(asJSON: output.json)

@@ -94,6 +94,11 @@ struct OpenDatabase {
         } catch let error as TansuError where error.code == .busy {
             guard let result else { throw error }
             return result
+        } catch var error as CommandError {
+            if error.code == TansuError.Code.readOnly.description, !mode.isReading, result == nil {
+                error.remedy += (error.remedy.isEmpty ? "" : ", or ") + "open it with \"--readonly\""
+            }
+            throw error
         }
     }
 
@@ -131,6 +136,8 @@ struct OpenDatabase {
                 ? "the database has no collections"
                 : "the database has " + names.map { "\"\($0)\"" }.joined(separator: ", "))
     }
+
+    func isEncrypted() throws -> Bool { try database.stats()["encrypted"] != nil }
 
     /// Whether a collection exists. Names are compared by their bytes, as the engine does.
     func hasCollection(_ name: String) throws -> Bool {
@@ -229,14 +236,17 @@ extension OpenDatabase {
     }
 
     /// The command line that creates an index with these keys.
-    static func indexCommand(_ path: String, _ collection: String, keys: BSONDocument) -> String {
-        let isPlain = keys.keys.allSatisfy { path in
-            path.utf8.allSatisfy { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "{") && $0 != 0x20 }
-        }
+    static func indexCommand(
+        _ path: String, _ collection: String, keys: BSONDocument, key: KeyOptions? = nil
+    ) -> String {
         let words = keys.map { ($0.value == .int32(-1) ? "-" : "") + $0.key }.joined(separator: ",")
-        let text = isPlain ? words : keys.json()
+        // Escapes of JSON stand for what a terminal would obey.
+        let isPlain = TextTable.printable(words) == words && (try? JSONArguments.keys(words))?.bytes == keys.bytes
+        let text = isPlain ? words : TextTable.printable(keys.json())
         let target = "\(shellQuoted(path)) \(shellQuoted(collection))"
-        return "\(ProgramName.current()) index create \(target) \(shellQuoted(text))"
+        // No name has control characters, and the default one would.
+        let name = TextTable.printable(words) == words ? "" : " --name suggested"
+        return "\(ProgramName.current()) index create \(target) \(shellQuoted(text))\(name)\(key?.words ?? "")"
     }
 
     /// The descriptions of a collection's indexes as documents.

@@ -202,7 +202,12 @@ final class FileSource: ByteSource {
     /// - Throws: `CommandError` when the user interrupts the command meanwhile.
     private func waitForInput() throws {
         var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        repeat { try Interruption.check() } while poll(&state, 1, 100) == 0
+        while true {
+            try Interruption.check()
+            let ready = poll(&state, 1, 100)
+            // A signal is what the check is for.
+            if ready > 0 || ready < 0 && errno != EINTR { return }
+        }
     }
 
     private func readSystem(_ memory: UnsafeMutableRawBufferPointer) throws -> Int {

@@ -104,7 +104,7 @@ final class DecodingSource: ByteSource {
     private static var invalid: CommandError {
         CommandError(
             code: "INVALID_TEXT", message: "The input is not valid UTF-16",
-            remedy: "name its encoding with \"--encoding\"", status: .invalidInput)
+            remedy: "convert it to UTF-8; \"tansu import --encoding\" reads other encodings", status: .invalidInput)
     }
 
     private static func encoded(_ scalar: Unicode.Scalar) -> String.UTF8View { String(Character(scalar)).utf8 }

@@ -1,4 +1,5 @@
-/// The lines of a source, one after another, with memory that is bounded however long a line is.
+/// The lines of a source, one after another, with memory that is bounded however long a line is. A byte order mark at the
+/// beginning is no part of the first one.
 struct LineReader {
     enum Line: Equatable {
         /// A line without its end.
@@ -9,6 +10,7 @@ struct LineReader {
 
     private var buffer: InputBuffer
     private let limit: Int
+    private var isFirst = true
 
     /// - Parameter limit: The most bytes that a line may have.
     init(_ source: any ByteSource, limit: Int) {
@@ -32,10 +34,16 @@ struct LineReader {
         }
     }
 
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     private mutating func take(_ count: Int, and end: Int, _ isTooLong: Bool) -> Line {
-        defer { buffer.discard(count + end) }
+        defer {
+            buffer.discard(count + end)
+            isFirst = false
+        }
         if isTooLong || count > limit { return .tooLong }
         var line = buffer.withBytes(0..<count) { Array($0) }
+        if isFirst, line.starts(with: Self.byteOrderMark) { line.removeFirst(Self.byteOrderMark.count) }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         return .text(line)
     }

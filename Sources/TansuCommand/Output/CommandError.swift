@@ -16,6 +16,8 @@ struct CommandError: Error, Sendable, Equatable {
     var status: CommandExitCode
     /// The number of the document at fault when several were saved, counted from 0, as in JSON commands.
     var document: Int?
+    /// Where the statement at fault stands in a script, or an empty string.
+    var place = ""
     /// The line that the error is about and a mark below the place, for a text that was typed; or an empty string.
     var excerpt = ""
     /// Whether the output could not be written, after all the command's work.
@@ -36,7 +38,8 @@ struct CommandError: Error, Sendable, Equatable {
     var text: String {
         let sentence = remedy.isEmpty ? message : "\(message); \(remedy)"
         let location = path.isEmpty ? code : "\(code), \(path)"
-        return "tansu: \(TextTable.printable(sentence)) [\(TextTable.printable(location))]"
+        let start = place.isEmpty ? "" : "\(place): "
+        return "tansu: \(TextTable.printable(start + sentence)) [\(TextTable.printable(location))]"
     }
 
     /// The error as a JSON object, in the same form as in the results of the engine's JSON commands.
@@ -44,6 +47,7 @@ struct CommandError: Error, Sendable, Equatable {
         var members = ["\"code\": \(jsonText(code))", "\"message\": \(jsonText(message))"]
         members.append("\"path\": \(jsonText(path))")
         if let document { members.append("\"document\": \(document)") }
+        if !place.isEmpty { members.append("\"place\": \(jsonText(place))") }
         if !remedy.isEmpty { members.append("\"remedy\": \(jsonText(remedy))") }
         return "{\"ok\": false, \"error\": {\(members.joined(separator: ", "))}}"
     }

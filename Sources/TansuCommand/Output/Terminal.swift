@@ -95,10 +95,18 @@ enum Interruption {
     }
 
     private static let state = State()
+    /// Whether the end of the terminal does not matter, as with `nohup`.
+    private static let ignoresHangUp: Bool = {
+        let handler = signal(SIGHUP, SIG_IGN)
+        signal(SIGHUP, handler)
+        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }()
 
     /// Runs an operation that asks `check()` regularly.
-    static func handled<Result>(_ body: () throws -> Result) rethrows -> Result {
-        let sources = [SIGINT, SIGTERM].map(source)
+    /// - Parameter cancel: What ends a part of it that does not ask, from another thread. When a second signal is needed
+    ///   nevertheless, the user is told so.
+    static func handled<Result>(cancel: (@Sendable () -> Void)? = nil, _ body: () throws -> Result) rethrows -> Result {
+        let sources = ([SIGINT, SIGTERM] + (ignoresHangUp ? [] : [SIGHUP])).map { source(of: $0, cancel) }
         defer { for source in sources { source.cancel() } }
         return try body()
     }
@@ -110,20 +118,30 @@ enum Interruption {
         return try body()
     }
 
+    /// Ends operations as a signal does.
+    static func request() { _ = state.note() }
+
     /// - Throws: `CommandError` after the first signal.
     static func check() throws {
         guard state.isRequested else { return }
         throw CommandError(code: "INTERRUPTED", message: "The command was interrupted", status: .interrupted)
     }
 
-    private static func source(of number: Int32) -> any DispatchSourceSignal {
+    private static func source(of number: Int32, _ cancel: (@Sendable () -> Void)?) -> any DispatchSourceSignal {
         #if canImport(Darwin)
         // Otherwise the signal's default action comes before Dispatch.
         signal(number, SIG_IGN)
         #endif
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler {
-            guard state.note() > 1 else { return }
+            guard state.note() > 1 else {
+                guard let cancel else { return }
+                cancel()
+                DispatchQueue.global().asyncAfter(deadline: .now() + 1) {
+                    writeError("tansu: The running command cannot be cancelled; press Ctrl-C again to end at once")
+                }
+                return
+            }
             // What is still written goes on until the process ends.
             if let path = state.incompletePath {
                 for _ in 0..<3 { try? FileManager.default.removeItem(atPath: path) }

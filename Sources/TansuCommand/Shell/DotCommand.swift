@@ -11,14 +11,14 @@ struct DotCommand: Sendable {
     /// Returns whether the shell goes on.
     let run: @Sendable (Shell, inout RelaxedScanner) throws -> Bool
 
-    /// Runs a line.
-    static func run(_ text: String, in shell: Shell) throws -> Bool {
+    /// Runs a line, which has a number in a script.
+    static func run(_ text: String, in shell: Shell, line: Int = 1) throws -> Bool {
         var scanner = RelaxedScanner(text, variables: shell.variables)
         let name = scanner.token()
         guard let command = all.first(where: { $0.name == name }) else {
             let nearest = Suggestion.nearest(to: name, of: all.map(\.name))
             throw CommandError(
-                code: "INVALID_STATEMENT", message: "The shell has no command \"\(name)\"",
+                code: "INVALID_STATEMENT", message: "The shell has no command \"\(Suggestion.shown(name))\"",
                 remedy: nearest.map { "did you mean \"\($0)\"?" } ?? "\".help\" lists the commands",
                 status: .invalidInput)
         }
@@ -27,7 +27,7 @@ struct DotCommand: Sendable {
             scanner.skipSpace()
             guard scanner.isAtEnd else { throw scanner.error("\"\(name)\" takes no more arguments") }
             return goesOn
-        } catch { throw Shell.located(error, in: text) }
+        } catch { throw Shell.located(error, in: text, firstLine: line) }
     }
 
     static let all: [DotCommand] = [
@@ -55,6 +55,7 @@ struct DotCommand: Sendable {
                 try shell.runner.documents(request) { sample.add($0) }
             }
             try shell.output.collecting {
+                if shell.output.mode == .json { return try shell.output.value(.document(sample.document)) }
                 for line in sample.text(shell.output.terminal) { try shell.output.line(line) }
             }
             return true
@@ -145,6 +146,7 @@ struct DotCommand: Sendable {
         DotCommand(name: ".stats", arguments: "", help: "print the statistics of the database") { shell, _ in
             let stats = StatisticsFormatter.stored(try shell.opened.database.stats())
             try shell.output.collecting {
+                if shell.output.mode == .json { return try shell.output.value(.document(stats)) }
                 for line in StatisticsFormatter.lines(stats, terminal: shell.output.terminal) {
                     try shell.output.line(line)
                 }
@@ -234,7 +236,15 @@ extension Shell {
     /// Opens another database instead of the present one, whose transaction must have ended.
     fileprivate func open(_ path: String) throws {
         guard transaction == nil else { throw DotCommand.wrongState("A transaction is open", ".open") }
-        let new = try OpenDatabase(path: path, mode: isReader ? .read : .write, opening)
+        let new: OpenDatabase
+        do { new = try OpenDatabase(path: path, mode: isReader ? .read : .write, opening) } catch {
+            var failure = CommandError(error)
+            // Only the options of the shell name a key.
+            if ["ENCRYPTED", "WRONG_KEY"].contains(where: { $0 == failure.code }) {
+                failure.remedy = "open it by \"tansu shell\" with its key"
+            }
+            throw failure
+        }
         let old = opened
         (opened, current) = (new, nil)
         completion.forget()

@@ -6,44 +6,57 @@ enum Script {
     /// - Returns: Whether the shell goes on.
     static func run(_ source: any ByteSource, in shell: Shell) throws -> Bool {
         let editor = LineEditor(isInteractive: false, source: source, history: nil) { _, _ in [] }
-        return try run(editor, in: shell, isInteractive: false) { throw $0 }
+        return try run(editor, named: source.name, in: shell, isInteractive: false) { throw $0 }
     }
 
     /// Runs the statements that an editor reads.
     ///
-    /// - Parameter failed: Receives the error of a statement. What it throws ends the script.
+    /// - Parameters:
+    ///   - name: What errors call the script; nil where lines have no numbers.
+    ///   - failed: Receives the error of a statement. What it throws ends the script.
     /// - Returns: Whether the shell goes on.
     static func run(
-        _ editor: LineEditor, in shell: Shell, isInteractive: Bool, failed: (any Error) throws -> Void
+        _ editor: LineEditor, named name: String?, in shell: Shell, isInteractive: Bool,
+        failed: (any Error) throws -> Void
     ) throws -> Bool {
-        var splitter = StatementSplitter()
+        var lines = NumberedStatements()
         var typed: [String] = []
         while true {
-            let prompt = splitter.isEmpty ? "tansu\(shell.transaction == nil ? "" : "*")> " : "  ...> "
+            let prompt = lines.isEmpty ? "tansu\(shell.transaction == nil ? "" : "*")> " : "  ...> "
             let input: LineEditor.Input
             do { input = try editor.read(prompt: isInteractive ? prompt : nil) } catch {
                 // After other errors the next line can be read.
                 guard (error as? CommandError)?.status == .invalidInput else { throw error }
-                try failed(error)
+                lines.skipLine()
+                try failed(placed(error, name, lines.line))
                 continue
             }
-            var statements: [String] = []
+            var statements: [NumberedStatements.Statement] = []
             switch input {
-            case .interrupted: splitter = StatementSplitter()
-            case .end: statements = splitter.end()
+            case .interrupted: lines.cancel()
+            case .end: statements = lines.end()
             case .line(let line):
-                // An empty line ends a statement whose brackets are still open.
-                statements = line.trimmingSpaces.isEmpty ? splitter.end() : splitter.add(line)
+                statements = lines.add(line)
                 if isInteractive { typed.append(line) }
             }
-            if splitter.isEmpty {
+            if lines.isEmpty {
                 if input != .interrupted { editor.remember(typed.joined(separator: " ")) }
                 typed = []
             }
             for statement in statements {
-                do { if try !shell.run(statement) { return false } } catch { try failed(error) }
+                do {
+                    if try !shell.run(statement.text, firstLine: name == nil ? 1 : statement.line) { return false }
+                } catch { try failed(placed(error, name, statement.line)) }
             }
             if input == .end { return true }
         }
+    }
+
+    /// An error with the place of its statement, unless it has that of one in another file.
+    private static func placed(_ error: any Error, _ name: String?, _ line: Int) -> any Error {
+        guard let name else { return error }
+        var failure = CommandError(error)
+        if failure.place.isEmpty { failure.place = "\(name), line \(line)" }
+        return failure
     }
 }

@@ -32,18 +32,22 @@ final class Shell {
 
     var runner: JSONRunner { JSONRunner(database: opened.database) }
 
+    /// Whether a line is a comment.
+    static func isComment(_ text: String) -> Bool { text.hasPrefix("#") || text.hasPrefix("//") }
+
     /// Runs a statement or a command that begins with a dot.
+    /// - Parameter firstLine: The number of its first line, for errors of typing.
     /// - Returns: Whether the shell goes on.
-    func run(_ text: String) throws -> Bool {
+    func run(_ text: String, firstLine: Int = 1) throws -> Bool {
         let text = text.trimmingSpaces
-        if text.hasPrefix("#") || text.hasPrefix("//") { return true }
+        if Self.isComment(text) { return true }
         try ShellInterrupt.check()
         if isReader, transaction == nil { try runner.run(["op": "refresh"]) }
-        if text.hasPrefix(".") { return try DotCommand.run(text, in: self) }
+        if text.hasPrefix(".") { return try DotCommand.run(text, in: self, line: firstLine) }
         let started = ContinuousClock.now
         let statement: Statement
         do { statement = try StatementParser.parse(text, variables: variables, current: current) } catch {
-            throw Self.located(error, in: text)
+            throw Self.located(error, in: text, firstLine: firstLine)
         }
         completion.forget()
         let elapsed = try output.collecting {
@@ -57,10 +61,10 @@ final class Shell {
     }
 
     /// An error of typing with its line, its column, and a mark below it.
-    static func located(_ error: any Error, in text: String) -> any Error {
+    static func located(_ error: any Error, in text: String, firstLine: Int = 1) -> any Error {
         guard let error = error as? TypingError else { return error }
         let before = text.utf8.prefix(error.offset)
-        let number = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let number = before.count { $0 == UInt8(ascii: "\n") } + firstLine
         let start = before.lastIndex(of: UInt8(ascii: "\n")).map { text.utf8.index(after: $0) } ?? text.startIndex
         let line = String(decoding: text.utf8[start...].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         let lead = String(decoding: text.utf8[start..<before.endIndex], as: UTF8.self)

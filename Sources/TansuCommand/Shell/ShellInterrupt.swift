@@ -17,10 +17,14 @@ enum ShellInterrupt {
         var cancel: (@Sendable () -> Void)?
         /// Whether a statement runs that cannot be cancelled.
         var isStuck = false
+        /// Whether the waiting for the next line of a script ends as well.
+        var endsScript = false
     }
 
     /// From now on Ctrl-C is the shell's.
-    static func install() {
+    /// - Parameter endsScript: Whether it ends the shell, as in a script, also while that waits for its next line.
+    static func install(endsScript: Bool) {
+        state.withLock { $0.endsScript = endsScript }
         var ends: [CInt] = [-1, -1]
         guard pipe.reading < 0, Foundation.pipe(&ends) == 0 else { return }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -60,8 +64,9 @@ enum ShellInterrupt {
     }
 
     private static func request() {
-        let (cancel, isStuck) = state.withLock { ($0.cancel, $0.isStuck) }
+        let (cancel, isStuck, endsScript) = state.withLock { ($0.cancel, $0.isStuck, $0.endsScript) }
         cancel?()
+        if endsScript { Interruption.request() }
         guard isStuck else { return }
         if count.pointee > 1 { _exit(CommandExitCode.interrupted.rawValue) }
         writeError("tansu: This command cannot be cancelled; press Ctrl-C again to end the shell")

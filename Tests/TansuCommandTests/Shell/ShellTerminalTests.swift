@@ -1,4 +1,5 @@
 import Foundation
+import Tansu
 import TansuBSON
 import Testing
 
@@ -146,5 +147,18 @@ struct ShellTerminalTests {
         let next = try Session("people.tansu", in: command)
         try next.type("\u{1B}[A\u{1B}[A\u{1B}[A\n", waitingFor: "\n3\r\n")
         try next.end()
+    }
+
+    @Test(
+        "of an encrypted database there is no history",
+        .enabled(if: hasEditing && Database.engineLibraries.contains("libcrypto")))
+    func secretHistory() throws {
+        let command = try Command()
+        try command.write("key", Array(0..<32))
+        try command.succeed("save", "db.tansu", "people", "{}", "--key-file", "key")
+        let session = try Session("db.tansu", "--key-file", "key", in: command)
+        try session.type("count people\n", waitingFor: "\n1\r\n")
+        try session.end()
+        #expect(!command.exists("state/tansu/history"))
     }
 }

@@ -126,7 +126,8 @@ struct ShellTests {
         // The end of the script rolls back.
         let command = try Command.withPeople()
         let left = try command.tansu("shell", "people.tansu", input: ".begin\nremove people {}\n")
-        #expect(left.status == 0)
+        #expect(left.status == 1)
+        #expect(left.error.contains("[NOT_COMMITTED]"))
         #expect(try command.tansu("count", "people.tansu", "people").output == "3\n")
     }
 
@@ -142,6 +143,9 @@ struct ShellTests {
         #expect(all.error.contains("\n  find people {a: }\n                  ^\n"))
         let json = try run("find people {a: }", "--json")
         #expect(json.error.hasPrefix("{\"ok\": false"))
+        let described = try run(".stats\n.schema people", "--json").documents()
+        #expect(described.count == 2)
+        #expect(described.last?["documents"] == 3)
         let missing = try Command().tansu("shell", "none.tansu", "-c", "count c")
         #expect(missing.status == 66)
     }
@@ -190,6 +194,37 @@ struct ShellTests {
     func reserved() throws {
         #expect(try run("save tansu.x {}").error.contains("INVALID_ARGUMENT"))
         #expect(try run("save _users {_id: 1, password: 5}").error.contains("CLEAR_PASSWORD"))
+        #expect(try run("create q {changeTracking: 'tansu.accounts'}").error.contains("INVALID_ARGUMENT"))
+    }
+
+    @Test("errors name the script and the line in it")
+    func places() throws {
+        let command = try Command.withPeople()
+        try command.write("a.txt", "count people\n\nfind people {\n  a: }\n")
+        let typing = try command.tansu("shell", "people.tansu", "-f", "a.txt")
+        #expect(typing.error.hasPrefix("tansu: a.txt, line 3: Expected a value"))
+        #expect(typing.error.contains("line 4, column 6]"))
+        try command.write("b.txt", "\u{FEFF}count people\n.read a.txt\n")
+        #expect(try command.tansu("shell", "people.tansu", "-f", "b.txt").error.hasPrefix("tansu: a.txt, line 3: "))
+        let missing = try command.tansu("shell", "people.tansu", "--json", input: "\u{FEFF}count people\ncount x\n")
+        #expect(missing.output == "3\n")
+        let error = try BSONDocument(extendedJSON: missing.error)["error"]?.documentValue
+        #expect(error?["place"] == "standard input, line 2")
+        let bytes = try command.tansu(["shell", "people.tansu"], input: [0x0A, 0xFF, 0x0A])
+        #expect(bytes.error.hasPrefix("tansu: standard input, line 2: The line is not valid UTF-8"))
+    }
+
+    @Test("Ctrl-C ends a script that waits for its next line")
+    func interruption() throws {
+        let command = try Command.withPeople()
+        let input = Pipe()
+        let process = try command.start(["shell", "people.tansu"], input: input)
+        try input.fileHandleForWriting.write(contentsOf: Data("count people\n".utf8))
+        while try command.text("output").isEmpty { usleep(1000) }
+        kill(process.processIdentifier, SIGINT)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit)
+        #expect(process.terminationStatus == 130)
     }
 
     @Test("results of many batches are complete, in and outside of tables")
