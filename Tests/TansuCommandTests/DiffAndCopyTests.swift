@@ -26,6 +26,7 @@ struct DiffAndCopyTests {
         #expect(try command.tansu("copy", "people.tansu", "x.tansu", "--collection", "nobody").status == 66)
         #expect(!command.exists("x.tansu"))
         #expect(try command.tansu("copy", "people.tansu", "people.tansu/x.tansu").status == 73)
+        #expect(try command.tansu("copy", "people.tansu", "./people.tansu", "--mode", "save").status == 64)
     }
 
     @Test("documents that one database has alone, and the paths at which others differ")

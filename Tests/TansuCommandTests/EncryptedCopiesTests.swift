@@ -79,6 +79,15 @@ struct EncryptedCopiesTests {
         try failure(72, "CORRUPT", "load", "cut.tansu", "cut", "--dump-key-file", "other")
     }
 
+    @Test("a copy without a key is plain, and this is said")
+    func plainCopy() throws {
+        let plain = try success("copy", "db.tansu", "plain.tansu", "--key-file", "key")
+        #expect(plain.error.contains("Warning: \"db.tansu\" is encrypted, and its copy \"plain.tansu\" is not"))
+        let words = ["copy", "db.tansu", "new.tansu", "--key-file", "key", "--new-key-file", "other"]
+        #expect(try command.tansu(words, input: []).error.isEmpty)
+        try failure(77, "open it by \"tansu shell\"", "shell", "plain.tansu", "-c", ".open new.tansu")
+    }
+
     @Test("a passphrase is asked for on a terminal, and a new one twice")
     func prompt() throws {
         let dumping = ["dump", "db.tansu", "--output", "dump", "--key-file", "key", "--encrypt"]

@@ -25,6 +25,7 @@ struct SchemaCommandTests {
         #expect(try command.tansu("schema", "people.tansu", "nobody").status == 66)
         #expect(try command.tansu("schema", "people.tansu", "people", "--sample", "1").lines[0] == "1 document")
         #expect(try command.tansu("schema", "people.tansu", "people", "--sample", "0").status == 64)
+        #expect(try command.tansu("schema", "people.tansu", "people", "--sample", "5", "--all").status == 64)
     }
 
     @Test("all documents of a sample satisfy the JSON Schema", arguments: 0..<4)

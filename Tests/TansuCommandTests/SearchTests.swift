@@ -105,6 +105,8 @@ struct SearchTests {
         #expect(result.status == 1 && result.output.isEmpty)
         #expect(result.error.contains("did you mean") && result.error.lowercased().contains("coffee"))
         #expect(try command.tansu(search + ["zzzzzzzz"], input: []).error.isEmpty)
+        let json = try command.tansu(search + ["cofee", "--json"], input: []).json()
+        #expect(json["suggestion"]?.stringValue?.lowercased() == "coffee")
     }
 
     @Test("an explanation shows what is searched for")

@@ -55,6 +55,12 @@ struct WatchTests {
         #expect(first.lines.count == 1)
         let wrong = try command.tansu(words + ["--query", "{\"a\": {\"$foo\": 1}}"], input: [])
         #expect(wrong.status == 65)
+        #expect(wrong.error.hasSuffix("[INVALID_QUERY, a.$foo]\n"))
+        let none = try command.tansu(
+            ["watch", "people.tansu", "--since", "0", "--seconds", "0.2", "--query", "{\"age\": 99}"], input: [])
+        #expect(none.status == 0 && none.output.isEmpty)
+        let missing = try command.tansu("watch", "people.tansu", "nobody", "--seconds", "0")
+        #expect(missing.error == "tansu: There is no collection \"nobody\" yet\n")
         #expect(try command.tansu("watch", "none.tansu").status == 66)
     }
 }

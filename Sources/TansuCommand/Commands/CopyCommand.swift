@@ -14,7 +14,8 @@ struct CopyCommand: Subcommand {
             first database meanwhile: the copy has one commit of it.
 
             Options for a key are those of the first database. Options for a new key are those of the second one, and \
-            encrypt it if it is new. Replicated collections are not copied: make a backup, or replicate them.
+            encrypt it if it is new; without them a new one is plain, also when the first is encrypted. Replicated \
+            collections are not copied: make a backup, or replicate them.
 
             EXAMPLES:
               tansu copy people.tansu copied.tansu
@@ -38,7 +39,10 @@ struct CopyCommand: Subcommand {
     func validate() throws {
         try checkPath(from, of: "first database")
         try checkPath(to, of: "second database")
+        guard folder(from) != folder(to) else { throw ValidationError("Both databases are \"\(from)\"") }
     }
+
+    private func folder(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
 
     func execute() throws -> CommandExitCode {
         return try OpenDatabase.with(from, .read, opening) { source in
@@ -50,6 +54,12 @@ struct CopyCommand: Subcommand {
             try rejectReplicated(names, source, from)
             return try OpenDatabase.with(to, .create, opening, keys: new.source) { target in
                 try rejectReplicated(names, target, to)
+                if try source.isEncrypted(), try !target.isEncrypted() {
+                    writeError(
+                        TextTable.printable(
+                            "tansu: Warning: \"\(from)\" is encrypted, and its copy \"\(to)\" is not; the key of a new "
+                                + "database is given by one of \(new.source.names)"))
+                }
                 let report = try ProgressBar.showing(label: to, counted: "document") { progress in
                     try Self.transfer(
                         source.database, target.database, collection.isEmpty ? nil : collection, mode, progress)
@@ -129,6 +139,8 @@ struct CopyCommand: Subcommand {
         if failure.code == "EXISTS" {
             failure.message = failure.message.prefixUntil(";")
             failure.remedy = "\"--mode save\" replaces it, \"--mode skip\" keeps it"
+        } else if failure.code == "FULL" {
+            failure.remedy = "free space, and repeat it with \"--mode skip\": what was committed is kept"
         } else if failure.remedy.isEmpty {
             failure.remedy = "what was committed before is kept"
         }

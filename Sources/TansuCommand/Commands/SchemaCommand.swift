@@ -9,7 +9,8 @@ struct SchemaCommand: Subcommand {
         discussion: """
             The command reads a random sample of documents, or with --all every one. For each field, nested ones and the \
             items of arrays ("pets[].species") as well, it prints how many documents (or objects, or arrays) have it, its \
-            types, about how many distinct values there are ("~" before an estimate), the least and the greatest number, \
+            types, about how many distinct values there are apart from objects and arrays ("~" before an estimate), the \
+            least and the greatest number, \
             date or short text, and examples. With --json-schema it prints a JSON Schema that the documents of the sample \
             satisfy (docs/json-schema.md). The exit code is 1 when there is no document.
 
@@ -20,19 +21,21 @@ struct SchemaCommand: Subcommand {
     )
 
     @OptionGroup var target: CollectionArgument
-    @Option(help: ArgumentHelp("How many documents are read, at most.", valueName: "n")) var sample = 1000
+    @Option(help: ArgumentHelp("How many documents are read, at most; 1000 by default.", valueName: "n"))
+    var sample: Int?
     @Flag(help: "Read all documents.") var all = false
     @Flag(help: "Print a JSON Schema.") var jsonSchema = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if sample < 1 { throw ValidationError("\"--sample\" must be 1 or more, not \(sample)") }
+        if let sample, sample < 1 { throw ValidationError("\"--sample\" must be 1 or more, not \(sample)") }
+        if sample != nil, all { throw ValidationError("\"--sample\" cannot be combined with \"--all\"") }
     }
 
     func execute() throws -> CommandExitCode {
         try OpenDatabase.with(target, .read) { opened in
             try opened.checkCollection(target.collection)
-            let sample = try opened.schemaSample(of: target.collection, all ? nil : sample)
+            let sample = try opened.schemaSample(of: target.collection, all ? nil : sample ?? 1000)
             if jsonSchema {
                 let schema = sample.jsonSchema()
                 try printResult(
@@ -97,7 +100,7 @@ extension SchemaSample {
             ]
             if !line.node.distinctText.isEmpty {
                 field["distinct"] = BSONValue(line.node.distinct.estimate)
-                field["distinctIsExact"] = .bool(line.node.distinct.isExact)
+                field["distinctIsExact"] = .bool(line.node.distinct.isExact && line.node.hasOnlySimpleValues)
             }
             if let range = line.node.range { (field["least"], field["greatest"]) = (range.least, range.most) }
             if !line.node.examples.isEmpty { field["examples"] = BSONValue(line.node.examples) }
@@ -118,6 +121,9 @@ extension SchemaSample.Node {
     var sortedTypes: [(key: BSONType, value: Int)] {
         types.sorted { ($1.value, $0.key.description) < ($0.value, $1.key.description) }
     }
+
+    /// Whether all values are counted as distinct ones: objects and arrays are not.
+    var hasOnlySimpleValues: Bool { types[.document] == nil && types[.array] == nil }
 
     var typeNames: [String] { sortedTypes.map(\.key.description) }
 

@@ -47,23 +47,27 @@ struct SearchCommand: Subcommand {
             let highlighter = try SearchHighlighter(search, index: found.indexes().first { $0.text != nil })
             if output.json {
                 let documents = results.map { highlighter.document($0) }
-                try printResult(["results": BSONValue(documents.map { .document($0) })], text: "", asJSON: true)
+                var response: BSONDocument = ["results": BSONValue(documents.map { .document($0) })]
+                if results.isEmpty, let text = suggestion(found) { response["suggestion"] = .string(text) }
+                try printResult(response, text: "", asJSON: true)
             } else {
                 let writer = OutputWriter()
                 for result in results {
                     for line in highlighter.lines(result, on: .output) { try writer.writeLine(line) }
                 }
                 try writer.flush()
-                if results.isEmpty { noteSuggestions(found) }
+                if results.isEmpty, let text = suggestion(found) {
+                    writeError("tansu: Nothing has these words; did you mean: \(TextTable.printable(text))")
+                }
             }
             return results.isEmpty ? .incomplete : .success
         }
     }
 
-    /// Says what may have been meant, when nothing was found by words of a text.
-    private func noteSuggestions(_ collection: Database.Collection<BSONDocument>) {
-        guard !isObject, let found = try? collection.suggestions(for: words), found.hasSuggestions else { return }
-        writeError("tansu: Nothing has these words; did you mean: \(TextTable.printable(found.text))")
+    /// What may have been meant, when nothing was found by words of a text.
+    private func suggestion(_ collection: Database.Collection<BSONDocument>) -> String? {
+        guard !isObject, let found = try? collection.suggestions(for: words), found.hasSuggestions else { return nil }
+        return found.text
     }
 
     private var isObject: Bool { words.first { !$0.isWhitespace } == "{" }

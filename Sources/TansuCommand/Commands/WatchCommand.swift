@@ -9,11 +9,11 @@ struct WatchCommand: Subcommand {
         abstract: "Prints changes as they are committed.",
         discussion: """
             The command prints a line for each change of a document or a collection, whichever process commits it, until \
-            Ctrl-C ends it. With --query these are the changes of documents that match before or after the change. With \
+            Ctrl-C ends it. With --query these are the changes of documents that match before or after the change alone. With \
             --json each line is a JSON object, whose "sequence" continues with --since where a line with "last" was.
 
             If compaction has rewritten commits that were not printed yet, the command fails with NOT_FOUND: read \
-            everything, and begin again.
+            everything, and begin again, or print all that the log has with --since 0.
 
             EXAMPLES:
               tansu watch people.tansu people --query '{"age": {"$gt": 30}}' --seconds 1
@@ -50,7 +50,12 @@ struct WatchCommand: Subcommand {
         return try OpenDatabase.with(database, .follow, opening) { opened in
             let runner = JSONRunner(database: opened.database)
             var options: BSONDocument = ["after": true, "before": .bool(before || query != nil)]
-            if let collection { options["collections"] = [.string(collection)] }
+            if let collection {
+                options["collections"] = [.string(collection)]
+                if try !opened.hasCollection(collection) {
+                    writeError(TextTable.printable("tansu: There is no collection \"\(collection)\" yet"))
+                }
+            }
             // A wrong query is an error before there is a change.
             if let query { _ = try Self.matches([:], query, runner) }
             let feed =
@@ -84,10 +89,11 @@ struct WatchCommand: Subcommand {
         }
     }
 
-    /// Whether a change is of a document that matches. A document that is not known any more may have.
+    /// Whether a change is of a document that matches. A document that is not known any more may have; a collection does
+    /// not.
     private func isOf(_ query: BSONDocument, _ change: BSONDocument, _ runner: JSONRunner) throws -> Bool {
         let documents = [change["before"], change["after"]].compactMap { $0?.documentValue }
-        if documents.isEmpty { return true }
+        if documents.isEmpty { return change["id"] != nil }
         return try documents.contains { try Self.matches($0, query, runner) }
     }
 
@@ -96,7 +102,14 @@ struct WatchCommand: Subcommand {
         let stages: BSONValue = [
             ["$documents": [["$literal": .document(document)]]], ["$match": .document(query)], ["$count": "n"],
         ]
-        return try !runner.run(["op": "aggregate", "pipeline": stages]).documentList("documents").isEmpty
+        do {
+            return try !runner.run(["op": "aggregate", "pipeline": stages]).documentList("documents").isEmpty
+        } catch var error as CommandError {
+            // The place in the query, which is a stage here only.
+            let place = "1.$match"
+            if error.path.hasPrefix(place) { error.path = String(error.path.dropFirst(place.count + 1)) }
+            throw error
+        }
     }
 
     /// A change in words: "update people 7 {…}".
