@@ -62,5 +62,10 @@ struct WatchTests {
         let missing = try command.tansu("watch", "people.tansu", "nobody", "--seconds", "0")
         #expect(missing.error == "tansu: There is no collection \"nobody\" yet\n")
         #expect(try command.tansu("watch", "none.tansu").status == 66)
+        try command.succeed("remove", "people.tansu", "people", "{}")
+        try command.succeed("save", "people.tansu", "people", "{}")
+        try command.succeed("compact", "people.tansu")
+        let compacted = try command.tansu(words, input: [])
+        #expect(compacted.status == 66 && compacted.error.contains("or with \"--since 0\" [NOT_FOUND"))
     }
 }

@@ -58,11 +58,16 @@ struct WatchCommand: Subcommand {
             }
             // A wrong query is an error before there is a change.
             if let query { _ = try Self.matches([:], query, runner) }
-            let feed =
-                try runner.run([
-                    "op": "openFeed", "since": since.map { BSONValue($0) } ?? "now", "options": .document(options),
-                ])[
-                    "feed"] ?? .null
+            let feed: BSONValue
+            do {
+                let since = since.map { BSONValue($0) } ?? "now"
+                let request: BSONDocument = ["op": "openFeed", "since": since, "options": .document(options)]
+                feed = try runner.run(request)["feed"] ?? .null
+            } catch var error as CommandError where error.code == "NOT_FOUND" {
+                error.message = error.message.prefixUntil(";")
+                error.remedy = "read everything, and begin again without \"--since\", or with \"--since 0\""
+                throw error
+            }
             defer { _ = try? runner.run(["op": "closeFeed", "feed": feed]) }
             do { try Interruption.handled { try follow(feed, query, runner) } } catch let error as CommandError
                 where error.status == .interrupted

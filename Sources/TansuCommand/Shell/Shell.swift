@@ -95,7 +95,13 @@ final class Shell {
             try opened.checkCollection(name, in: transaction, runner)
         }
         guard isCancellable(statement.request) else {
-            return try ShellInterrupt.during(cancel: nil) { try show(statement, runner.run(statement.request)) }
+            do {
+                return try ShellInterrupt.during(cancel: nil) { try show(statement, runner.run(statement.request)) }
+            } catch var error as CommandError where error.code == "BUSY" && transaction != nil {
+                error.message = "This command cannot run while a transaction is open"
+                error.remedy = "end it by \".commit\" or \".rollback\" first"
+                throw error
+            }
         }
         try inTransaction(isWrite: JSONRunner.isWrite(statement.request)) { number in
             var statement = statement

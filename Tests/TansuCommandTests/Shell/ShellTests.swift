@@ -123,6 +123,7 @@ struct ShellTests {
         for wrong in [".commit", ".rollback", ".savepoint", ".release", ".begin\n.begin", ".begin\n.open x"] {
             #expect(try run(wrong).error.contains("INVALID_STATE"), "\(wrong)")
         }
+        #expect(try run(".begin\n{op: 'compact'}").error.contains("\".commit\" or \".rollback\" first [BUSY]"))
         // The end of the script rolls back.
         let command = try Command.withPeople()
         let left = try command.tansu("shell", "people.tansu", input: ".begin\nremove people {}\n")
