@@ -2,6 +2,7 @@
 import HTTPTypes
 import HummingbirdCore
 import Logging
+import TansuBSON
 import Tracing
 
 /// The span of a request, for programs that trace: from its route to the head of its answer. It continues the trace that the header
