@@ -35,6 +35,13 @@ struct BenchCommand: Subcommand {
         let parent = folder.map { URL(fileURLWithPath: $0) } ?? FileManager.default.temporaryDirectory
         try rejectDatabaseFolder(of: parent.appendingPathComponent("bench").path)
         let own = parent.appendingPathComponent("tansu-bench-\(UUID().uuidString)")
+        let results = try Interruption.removing(own.path) { try Interruption.handled { try measure(own, parent) } }
+        if output.json { try printResult(["results": BSONValue(results.map(Self.document))], text: "", asJSON: true) }
+        return .success
+    }
+
+    /// Measures in a folder of its own, which is removed.
+    private func measure(_ own: URL, _ parent: URL) throws -> [Benchmark.Result] {
         do { try FileManager.default.createDirectory(at: own, withIntermediateDirectories: false) } catch {
             throw CommandError(
                 code: "IO", message: "Cannot create a folder in \"\(parent.path)\"", path: parent.path,
@@ -42,16 +49,11 @@ struct BenchCommand: Subcommand {
         }
         defer { try? FileManager.default.removeItem(at: own) }
         var results: [Benchmark.Result] = []
-        try Interruption.removing(own.path) {
-            try Interruption.handled {
-                try Benchmark(folder: own, time: .milliseconds(Int64(seconds * 1000))).run { result in
-                    results.append(result)
-                    if !output.json { try printLine(Self.line(result, results)) }
-                }
-            }
+        try Benchmark(folder: own, time: .milliseconds(Int64(seconds * 1000))).run { result in
+            results.append(result)
+            if !output.json { try printLine(Self.line(result, results)) }
         }
-        if output.json { try printResult(["results": BSONValue(results.map(Self.document))], text: "", asJSON: true) }
-        return .success
+        return results
     }
 
     /// A result in words: "durable commit of a document    1,200 per second   84 % of fdatasync after 4 KiB".

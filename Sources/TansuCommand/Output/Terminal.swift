@@ -97,8 +97,13 @@ enum Interruption {
     private static let state = State()
     /// Whether the end of the terminal does not matter, as with `nohup`.
     private static let ignoresHangUp: Bool = {
-        let handler = signal(SIGHUP, SIG_IGN)
-        signal(SIGHUP, handler)
+        var action = sigaction()
+        sigaction(SIGHUP, nil, &action)
+        #if canImport(Darwin)
+        let handler = action.__sigaction_u.__sa_handler
+        #else
+        let handler = action.__sigaction_handler.sa_handler
+        #endif
         return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }()
 
