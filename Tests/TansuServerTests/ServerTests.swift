@@ -145,5 +145,17 @@ import FoundationNetworking
             }
         }
     }
+
+    @Test("The list of origins is divided by commas alone, as clients that check it expect") @available(macOS 14, *)
+    func originsAsASetting() async throws {
+        var options = ServerOptions(port: 0)
+        options.cors = CrossOriginOptions(origins: ["app://obsidian.md", "capacitor://localhost"])
+        try await RunningServer.run(options: options) { (server: RunningServer) async throws in
+            let answer = try await server.answer("GET", "/_node/_local/_config/cors/origins")
+            #expect(answer.text == "\"app://obsidian.md,capacitor://localhost\"\n")
+            let phone = try await server.answer("GET", "/", ["Origin": "capacitor://localhost"])
+            #expect(phone[header: "access-control-allow-origin"] == "capacitor://localhost")
+        }
+    }
 }
 #endif

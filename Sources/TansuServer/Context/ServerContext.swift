@@ -112,7 +112,8 @@ final class ServerSettings: Sendable {
             ],
             "cluster": ["n": "1", "q": "1"],
             "cors": [
-                "origins": cors.origins.joined(separator: ", "),
+                // Clients that check the list divide it at the commas, and do not trim.
+                "origins": cors.origins.joined(separator: ","),
                 "credentials": cors.allowsCredentials ? "true" : "false",
                 "headers": cors.headers.joined(separator: ", "),
                 "methods": cors.methods.joined(separator: ", "),
