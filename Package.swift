@@ -89,7 +89,8 @@ let package = Package(
             name: "CTansuSource",
             path: "CEngine",
             exclude: [
-                "Makefile", "amalgamate", "bindings", "dependencies", "fuzz", "packaging", "tansu.pc.in", "tests",
+                "Makefile", "amalgamate", "bindings", "dependencies", "fuzz", "packaging", "sqlite", "tansu.pc.in",
+                "tests",
             ],
             sources: ["src"],
             publicHeadersPath: "include",
