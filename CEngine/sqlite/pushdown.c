@@ -38,40 +38,47 @@ static size_t begin_item(sql_writer *writer, unsigned number) {
     return sql_begin(writer, SQL_BSON_DOCUMENT, key);
 }
 
+/* A condition on one path, {path: {…}}, as an element of an array. */
+typedef struct element_on_path {
+    size_t item, condition;
+} element_on_path;
+
+static element_on_path begin_on_path(sql_writer *writer, unsigned number, const char *path) {
+    size_t item = begin_item(writer, number);
+    return (element_on_path){item, sql_begin(writer, SQL_BSON_DOCUMENT, path)};
+}
+
+static void end_on_path(sql_writer *writer, element_on_path element) {
+    sql_end(writer, element.condition);
+    sql_end(writer, element.item);
+}
+
 static void exclude(exclusions *e, const char *op, uint8_t type, const void *value, size_t size) {
-    size_t item = begin_item(e->writer, e->count++);
-    size_t condition = sql_begin(e->writer, SQL_BSON_DOCUMENT, e->path);
+    element_on_path element = begin_on_path(e->writer, e->count++, e->path);
     sql_write(e->writer, type, op, value, size);
-    sql_end(e->writer, condition);
-    sql_end(e->writer, item);
+    end_on_path(e->writer, element);
 }
 
 static void exclude_string(exclusions *e, const char *op, const char *text, size_t size) {
-    size_t item = begin_item(e->writer, e->count++);
-    size_t condition = sql_begin(e->writer, SQL_BSON_DOCUMENT, e->path);
+    element_on_path element = begin_on_path(e->writer, e->count++, e->path);
     sql_write_string(e->writer, op, text, size);
-    sql_end(e->writer, condition);
-    sql_end(e->writer, item);
+    end_on_path(e->writer, element);
 }
 
 static void exclude_double(exclusions *e, const char *op, double value) {
-    size_t item = begin_item(e->writer, e->count++);
-    size_t condition = sql_begin(e->writer, SQL_BSON_DOCUMENT, e->path);
+    element_on_path element = begin_on_path(e->writer, e->count++, e->path);
     sql_write_double(e->writer, op, value);
-    sql_end(e->writer, condition);
-    sql_end(e->writer, item);
+    end_on_path(e->writer, element);
 }
 
 /* exclude_dates -- the dates from `first` to `last`, of those that are shown in the order of time. */
 static void exclude_dates(exclusions *e, int64_t first, int64_t last) {
     if (first > last)
         return;
-    size_t item = begin_item(e->writer, e->count++);
-    size_t condition = sql_begin(e->writer, SQL_BSON_DOCUMENT, e->path);
+    element_on_path element = begin_on_path(e->writer, e->count++, e->path);
     sql_write_int64(e->writer, SQL_BSON_DATE, "$gte", first);
     sql_write_int64(e->writer, SQL_BSON_DATE, "$lte", last);
-    sql_end(e->writer, condition);
-    sql_end(e->writer, item);
+    end_on_path(e->writer, element);
 }
 
 static void exclude_all_dates(exclusions *e) {
@@ -334,11 +341,9 @@ static void add_null(sql_query *query, const sql_column *column) {
             w->failed = true;
             break;
         }
-        item = begin_item(w, count++);
-        size_t type = sql_begin(w, SQL_BSON_DOCUMENT, parent);
+        element_on_path array = begin_on_path(w, count++, parent);
         sql_write_string(w, "$type", "array", 5);
-        sql_end(w, type);
-        sql_end(w, item);
+        end_on_path(w, array);
         sqlite3_free(parent);
     }
     sql_end(w, any);
@@ -347,12 +352,10 @@ static void add_null(sql_query *query, const sql_column *column) {
 
 /* add_range -- adds the branch {path: {$gte: first, $lte: last}} to a $or. */
 static void add_range(sql_writer *w, unsigned *count, const char *path, const operand *o) {
-    size_t item = begin_item(w, (*count)++);
-    size_t condition = sql_begin(w, SQL_BSON_DOCUMENT, path);
+    element_on_path element = begin_on_path(w, (*count)++, path);
     sql_write_double(w, "$gte", o->low);
     sql_write_double(w, "$lte", o->high);
-    sql_end(w, condition);
-    sql_end(w, item);
+    end_on_path(w, element);
 }
 
 /* add_dates -- adds the branch of the dates whose text may be the operand's. */
@@ -361,28 +364,22 @@ static void add_dates(sql_writer *w, unsigned *count, const char *path, const op
     if (digits(o->text, o->size, 0, 4) < 0)
         return;
     date_bounds(o, &first, &last);
-    size_t item = begin_item(w, (*count)++);
-    size_t condition = sql_begin(w, SQL_BSON_DOCUMENT, path);
+    element_on_path element = begin_on_path(w, (*count)++, path);
     sql_write_int64(w, SQL_BSON_DATE, "$gte", first);
     sql_write_int64(w, SQL_BSON_DATE, "$lte", last);
-    sql_end(w, condition);
-    sql_end(w, item);
+    end_on_path(w, element);
 }
 
 /* add_numeric_texts -- adds the branches of texts that may be compared as numbers. */
 static void add_numeric_texts(sql_writer *w, unsigned *count, const char *path) {
     static const uint8_t least[12];
-    size_t item = begin_item(w, (*count)++);
-    size_t condition = sql_begin(w, SQL_BSON_DOCUMENT, path);
+    element_on_path element = begin_on_path(w, (*count)++, path);
     sql_write_string(w, "$gte", NUMERIC_FIRST, 1);
     sql_write_string(w, "$lt", NUMERIC_END, 1);
-    sql_end(w, condition);
-    sql_end(w, item);
-    item = begin_item(w, (*count)++);
-    condition = sql_begin(w, SQL_BSON_DOCUMENT, path);
+    end_on_path(w, element);
+    element = begin_on_path(w, (*count)++, path);
     sql_write(w, SQL_BSON_OID, "$gte", least, sizeof least);
-    sql_end(w, condition);
-    sql_end(w, item);
+    end_on_path(w, element);
 }
 
 /* add_listed -- adds an operand to the values of an $in. */
@@ -448,11 +445,9 @@ static void add_excluding(sql_query *query, const sql_column *column, bool singl
     size_t condition = begin_condition(query), any = 0, item = 0;
     if (!single) {
         any = sql_begin(w, SQL_BSON_ARRAY, "$or");
-        item = begin_item(w, 0);
-        size_t type = sql_begin(w, SQL_BSON_DOCUMENT, column->path);
+        element_on_path array = begin_on_path(w, 0, column->path);
         sql_write_string(w, "$type", "array", 5);
-        sql_end(w, type);
-        sql_end(w, item);
+        end_on_path(w, array);
         item = begin_item(w, 1);
     }
     exclusions e = {w, column->path, 0};

@@ -70,13 +70,13 @@ static tansu_status append_segments(report *r) {
         return error_memory(r->error);
     size_t list = writer_open(r->w, "segments", DOC_ARRAY);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t live = segment_usage_get(r->live, sizes[i].number),
-                 written = segment_usage_get(r->db->written, sizes[i].number);
+        uint32_t number = sizes[i].number;
         size_t one = writer_open_index(r->w, i, DOC_DOCUMENT);
-        writer_int64(r->w, "segment", sizes[i].number);
+        writer_int64(r->w, "segment", number);
         writer_int64(r->w, "bytes", (int64_t)sizes[i].bytes);
-        writer_int64(r->w, "liveBytes", (int64_t)live);
-        writer_int64(r->w, "deadBytes", live < written ? (int64_t)(written - live) : 0);
+        writer_int64(r->w, "liveBytes", (int64_t)segment_usage_get(r->live, number));
+        writer_int64(r->w, "deadBytes",
+                     (int64_t)segment_usage_dead(r->db->written, r->live, number));
         if (sizes[i].compressed != 0)
             writer_int64(r->w, "compressedFromBytes", (int64_t)sizes[i].compressed);
         writer_end(r->w, one);

@@ -58,13 +58,6 @@ static bool live_sum(const database *db, const snapshot *v, live_bytes *sums) {
     return true;
 }
 
-/* dead_bytes -- what is dead in a segment, as far as is known. */
-static uint64_t dead_bytes(database *db, const live_bytes *sums, uint32_t number) {
-    uint64_t written = segment_usage_get(db->written, number),
-             live = segment_usage_get(sums->live, number);
-    return live < written ? written - live : 0;
-}
-
 /* left_bytes -- what will be left of a segment with those live bytes: the frames of dead documents
  * go with them. */
 static uint64_t left_bytes(database *db, uint64_t live, uint32_t number, uint64_t used) {
@@ -88,7 +81,7 @@ static head_usage use_of_head(database *db, const snapshot *v, const live_bytes 
     uint32_t number = (uint32_t)(v->position >> 32);
     uint64_t used = (uint32_t)v->position;
     uint64_t left = left_bytes(db, segment_usage_get(sums->live, number), number, used);
-    return (head_usage){dead_bytes(db, sums, number),
+    return (head_usage){segment_usage_dead(db->written, sums->live, number),
                         left + HEAD_LEAST <= used &&
                             is_dead(used, left, db->options.compaction_percent)};
 }
@@ -117,7 +110,7 @@ static tansu_status list_candidates(database *db, bool with_head, candidate **li
                          .empty = extents[i].last < extents[i].first,
                          .used = extents[i].end,
                          .compressed = extents[i].compressed};
-        c->dead = dead_bytes(db, &sums, c->number);
+        c->dead = segment_usage_dead(db->written, sums.live, c->number);
         if (c->dead > c->used)
             c->dead = c->used;
         c->left = left_bytes(db, segment_usage_get(sums.live, c->number), c->number, c->used);

@@ -40,6 +40,9 @@ void segment_usage_add(segment_usage *u, uint32_t segment, int64_t bytes);
 /* segment_usage_get -- 0 for a segment that was never named. */
 uint64_t segment_usage_get(segment_usage *u, uint32_t segment);
 
+/* segment_usage_dead -- of what was written to a segment, what is not alive any more. */
+uint64_t segment_usage_dead(segment_usage *written, segment_usage *live, uint32_t segment);
+
 /* segment_usage_sum -- of all segments. */
 uint64_t segment_usage_sum(segment_usage *u);
 

@@ -97,6 +97,11 @@ uint64_t segment_usage_get(segment_usage *u, uint32_t segment) {
     return bytes;
 }
 
+uint64_t segment_usage_dead(segment_usage *written, segment_usage *live, uint32_t segment) {
+    uint64_t all = segment_usage_get(written, segment), alive = segment_usage_get(live, segment);
+    return alive < all ? all - alive : 0;
+}
+
 uint64_t segment_usage_sum(segment_usage *u) {
     uint64_t sum = 0;
     pthread_mutex_lock(&u->mutex);
