@@ -91,13 +91,10 @@ private struct QueryScript {
 
     /// Runs the queries of the lines. A signal cancels the running one, too.
     mutating func run(_ lines: inout LineReader) throws {
-        let database = runner.database
         let transaction = try runner.begin(write: false)
         defer { _ = try? runner.run(["op": "abort", "transaction": BSONValue(transaction)]) }
-        let cancel = { @Sendable in
-            _ = try? database.executeJSON("{\"op\": \"cancel\", \"transaction\": \(transaction)}")
-        }
-        try Interruption.handled(cancel: { cancel() }) {
+        let runner = runner
+        try Interruption.handled(cancel: { runner.cancel(transaction) }) {
             var numbered = NumberedStatements()
             var isAtEnd = false
             while !isAtEnd {

@@ -90,9 +90,7 @@ extension InspectCommand {
 #else
 extension InspectCommand {
     func execute() throws -> CommandExitCode {
-        throw CommandError(
-            code: "UNSUPPORTED", message: "This \"tansu\" was built without the server",
-            remedy: "build it with \"swift build -c release --traits TansuServer\"", status: .unavailable)
+        throw CommandError(builtWithout: "the server", trait: "TansuServer")
     }
 }
 #endif

@@ -142,9 +142,7 @@ extension ReplicateCommand {
 #else
 extension ReplicateCommand {
     func execute() throws -> CommandExitCode {
-        throw CommandError(
-            code: "UNSUPPORTED", message: "This \"tansu\" was built without replication",
-            remedy: "build it with \"swift build -c release --traits TansuSync\"", status: .unavailable)
+        throw CommandError(builtWithout: "replication", trait: "TansuSync")
     }
 }
 #endif

@@ -96,9 +96,7 @@ extension CommandError {
 #else
 extension ServeCommand {
     func execute() throws -> CommandExitCode {
-        throw CommandError(
-            code: "UNSUPPORTED", message: "This \"tansu\" was built without the server",
-            remedy: "build it with \"swift build -c release --traits TansuServer\"", status: .unavailable)
+        throw CommandError(builtWithout: "the server", trait: "TansuServer")
     }
 }
 #endif

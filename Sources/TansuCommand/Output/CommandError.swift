@@ -80,6 +80,13 @@ func jsonText(_ text: String) -> String {
 // MARK: - Conversion
 
 extension CommandError {
+    /// What a program says that was built without a trait.
+    init(builtWithout part: String, trait: String) {
+        self.init(
+            code: "UNSUPPORTED", message: "This \"tansu\" was built without \(part)",
+            remedy: "build it with \"swift build -c release --traits \(trait)\"", status: .unavailable)
+    }
+
     /// Converts any error.
     init(_ error: any Error) {
         switch error {

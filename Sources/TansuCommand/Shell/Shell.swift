@@ -135,11 +135,11 @@ final class Shell {
 
     /// Runs requests in the transaction that is open, or in one of their own. Ctrl-C cancels it.
     func inTransaction(isWrite: Bool, _ body: (Int) throws -> Void) throws {
-        let database = opened.database
+        let runner = runner
         let number = try transaction ?? runner.begin(write: isWrite)
         do {
             try ShellInterrupt.during(
-                cancel: { _ = try? database.executeJSON("{\"op\": \"cancel\", \"transaction\": \(number)}") }
+                cancel: { runner.cancel(number) }
             ) { try body(number) }
         } catch {
             let isCancelled = (error as? CommandError)?.code == "CANCELLED"
@@ -241,6 +241,9 @@ extension JSONRunner {
         let response = try run(["op": "begin", "mode": write ? "write" : "read"])
         return response["transaction"]?.intValue ?? 0
     }
+
+    /// Ends what runs in a transaction, from another thread.
+    func cancel(_ transaction: Int) { _ = try? run(["op": "cancel", "transaction": BSONValue(transaction)]) }
 
     /// Calls a closure with the documents that a request finds. A batch has about a megabyte, as far as the one before tells.
     func documents(_ request: BSONDocument, _ body: (BSONDocument) throws -> Void) throws {

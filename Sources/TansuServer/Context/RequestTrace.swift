@@ -1,16 +1,12 @@
 #if TansuServer
 import HTTPTypes
 import HummingbirdCore
-import Logging
 import TansuBSON
 import Tracing
 
 /// The span of a request, for programs that trace: from its route to the head of its answer. It continues the trace that the header
 /// fields of the request name. Attributes have the names of OpenTelemetry's conventions for HTTP.
 struct RequestTrace {
-    /// Who answers the request logs what went wrong.
-    private static let silent = Logger(label: "tansu.server") { _ in SwiftLogNoOpLogHandler() }
-
     private let tracer: any Tracer
     private let request: ServerRequest
     private let route: Route
@@ -36,7 +32,8 @@ struct RequestTrace {
             note(response.status, span)
             return response
         } catch {
-            let status = HTTPFailure(rendering: error, logger: Self.silent).status
+            // Who answers the request logs what went wrong.
+            let status = HTTPFailure(rendering: error, logger: nil).status
             if status.kind == .serverError { span.recordError(error) }
             note(status, span)
             throw error

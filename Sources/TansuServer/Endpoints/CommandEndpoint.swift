@@ -33,12 +33,12 @@ enum CommandEndpoint {
             throw HTTPFailure.badRequest("The command is no extended JSON object: \(error)")
         }
         let name = BytewiseText(command["op"]?.stringValue ?? "")
-        guard reading.contains(name) || (request.server.inspection?.allowsWriting == true && writing.contains(name))
-        else { throw HTTPFailure.forbidden(refusal(of: name, request)) }
+        let mayWrite = request.server.inspection?.allowsWriting == true
+        let isWriting = mayWrite && writing.contains(name)
+        guard isWriting || reading.contains(name) else { throw HTTPFailure.forbidden(refusal(of: name, request)) }
         for member in ["batch", "transaction"] where command[member] != nil {
             throw HTTPFailure.badRequest("`\(member)` is not possible here: a command begins and ends with its request")
         }
-        let mayWrite = request.server.inspection?.allowsWriting == true
         if !mayWrite, let stages = command["pipeline"]?.arrayValue,
             stages.contains(where: { $0.documentValue.map { $0["$out"] != nil || $0["$merge"] != nil } ?? false })
         {
@@ -51,7 +51,13 @@ enum CommandEndpoint {
             command["hints"] = .document(hints)
         }
         let isList = name == "find" || (name == "aggregate" && command["pipeline"] != nil)
-        return .json(text: try await isList ? documents(command, request) : response(to: command, request))
+        let database = request.database
+        let text = command.extendedJSON(.canonical)
+        if isWriting { return .json(text: try await database.executeJSON(text)) }
+        return .json(
+            text: try await database.runReading { [command] flag in
+                isList ? try documents(command, database, flag) : try database.executeJSON(text)
+            })
     }
 
     private static func refusal(of name: BytewiseText, _ request: ServerRequest) -> String {
@@ -60,17 +66,10 @@ enum CommandEndpoint {
             ? "Only commands that read are possible here" : "The inspector was started to read only"
     }
 
-    private static func response(to command: BSONDocument, _ request: ServerRequest) async throws -> String {
-        let text = command.extendedJSON(.canonical)
-        let database = request.database
-        if let name = command["op"]?.stringValue, writing.contains(BytewiseText(name)) {
-            return try await database.executeJSON(text)
-        }
-        return try await database.runReading { _ in try database.executeJSON(text) }
-    }
-
     /// The response to a command that finds documents, of which it has the first: `complete` says whether these are all.
-    private static func documents(_ command: BSONDocument, _ request: ServerRequest) async throws -> String {
+    private static func documents(
+        _ command: BSONDocument, _ database: Database, _ flag: CancellationFlag
+    ) throws -> String {
         var command = command
         var found: [String] = []
         var size = 0
@@ -78,26 +77,29 @@ enum CommandEndpoint {
         let form: ExtendedJSONFormat = command["canonical"] == .bool(true) ? .canonical : .relaxed
         command["canonical"] = true
         command["batch"] = BSONValue(batch)
-        while true {
-            let text = try await response(to: command, request)
+        var cursor = BSONValue.null
+        defer {
+            if !cursor.isNull {
+                let end: BSONDocument = ["op": "closeCursor", "cursor": cursor]
+                _ = try? database.executeJSON(end.extendedJSON(.canonical))
+            }
+        }
+        repeat {
+            try flag.check()
+            let text = try database.executeJSON(command.extendedJSON(.canonical))
             let response = try BSONDocument(extendedJSON: text)
             guard response["ok"] == .bool(true) else { return text }
-            let documents = response.documentList("documents")
-            for document in documents {
+            cursor = response["cursor"] ?? .null
+            for document in response.documentList("documents") {
                 found.append(document.extendedJSON(form))
                 size += found[found.count - 1].utf8.count
             }
-            let cursor = response["cursor"] ?? .null
-            let isFull = found.count >= documentsMost || size >= bytesMost
-            if cursor.isNull || isFull {
-                if !cursor.isNull { _ = try await Self.response(to: ["op": "closeCursor", "cursor": cursor], request) }
-                let list = found.joined(separator: ", ")
-                return "{\"ok\": true, \"documents\": [\(list)], \"complete\": \(cursor.isNull)}"
-            }
             // About a megabyte, as far as the documents so far tell.
-            batch = max(1, min(documentsMost - found.count, batch * 4, (1 << 20) / max(1, size / found.count)))
+            batch = max(1, min(documentsMost - found.count, batch * 4, (1 << 20) * found.count / max(1, size)))
             command = ["op": "next", "cursor": cursor, "batch": BSONValue(batch), "canonical": true]
-        }
+        } while !cursor.isNull && found.count < documentsMost && size < bytesMost
+        let list = found.joined(separator: ", ")
+        return "{\"ok\": true, \"documents\": [\(list)], \"complete\": \(cursor.isNull)}"
     }
 }
 #endif

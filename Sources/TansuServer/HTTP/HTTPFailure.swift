@@ -90,7 +90,7 @@ extension HTTPFailure {
 extension HTTPFailure {
     /// The answer for any error that an endpoint has thrown. The client gets only what is about the request itself; the
     /// log gets the rest.
-    init(rendering error: any Error, logger: Logger) {
+    init(rendering error: any Error, logger: Logger?) {
         if let failure = error as? HTTPFailure {
             self = failure
         } else if let error = error as? SyncError, error.code == .invalidEncoding {
@@ -100,7 +100,7 @@ extension HTTPFailure {
         } else if error is CancellationError {
             self = .overloaded("The server is stopping")
         } else {
-            logger.error("A request has failed", metadata: ["error": "\(error)"])
+            logger?.error("A request has failed", metadata: ["error": "\(error)"])
             self.init(.internalServerError, "internal_server_error", "The request could not be served; see the log")
         }
     }
