@@ -5,6 +5,7 @@
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/libraries.h"
 #include "support/repo_file.h"
 
 #include <stdio.h>
@@ -417,7 +418,8 @@ int main(void) {
     RUN(errors_say_what_to_do);
     RUN(a_condition_may_be_of_any_size);
     RUN(all_collections_are_attached_or_none);
-    RUN(an_encrypted_database_needs_its_key_file);
+    if (library_crypto())
+        RUN(an_encrypted_database_needs_its_key_file);
     RUN(a_damaged_database_is_an_error);
     RUN(sqlite_loads_the_library);
     RUN(examples_of_the_page_are_true);

@@ -63,7 +63,7 @@ static tansu_status set_end(value_set *s, tansu_status status, uint32_t mark, do
 /* sorted_end -- the same, in the order of the values. */
 static tansu_status sorted_end(value_set *s, uint32_t mark, doc_value *result) {
     static const deadline none;
-    key_set_item **items;
+    key_set_item **items = NULL;
     build b;
     tansu_status status =
         key_set_sorted(&s->keys, s->ev->deadline ? s->ev->deadline : &none, &items, s->ev->error);
