@@ -136,10 +136,10 @@ final class ImportJob {
             if document["_id"] == nil { document = document.withID(id) }
         }
         do {
-            document = try OwnedCollection.stored(document, in: settings.finalName ?? collectionName)
+            document = try CommandLimits.here.stored(document, in: settings.finalName ?? collectionName)
             if settings.isReplicated { try SyncLayer.check(document, in: collectionName) }
-        } catch let error as CommandError {
-            return try reject(error.message)
+        } catch {
+            return try reject(CommandError(error).message)
         }
         batch.append(Entry(line: entry.line, document: document, text: entry.text))
         batchBytes += document.bytes.count + (entry.text?.count ?? 0)
@@ -276,7 +276,8 @@ struct LoadCheck {
     /// A line that matters.
     private func parsed(_ text: UnsafeRawBufferPointer) throws -> BSONDocument? {
         let isControl = Self.isControl(text)
-        guard isControl || collection == OpenDatabase.replicationStates || replicated.contains(BytewiseText(collection))
+        guard
+            isControl || collection == CommandLimits.replicationStates || replicated.contains(BytewiseText(collection))
         else { return nil }
         return isControl
             ? try BSONDocument(extendedJSON: String(decoding: text, as: UTF8.self)) : try BSONDocument(storedJSON: text)
@@ -288,7 +289,7 @@ struct LoadCheck {
             for prefix in Self.prefixes {
                 if let owner = name.dropping(prefix: prefix) { try rejectRevisions(of: owner) }
             }
-        } else if collection == OpenDatabase.replicationStates {
+        } else if collection == CommandLimits.replicationStates {
             if let owner = document["_id"]?.stringValue { try rejectRevisions(of: owner) }
         } else if replicated.contains(BytewiseText(collection)) {
             try SyncLayer.check(document, in: collection)

@@ -109,6 +109,22 @@ struct OwnedCollectionTests {
     }
 
     #if TansuSync
+    @Test("JSON commands do not part a replicated collection from its revisions")
+    func replicatedByJSON() throws {
+        let command = try Command()
+        try command.succeed("save", "a.tansu", "people", #"{"_id": "mike"}"#)
+        try command.succeed("replicate", "a.tansu/people", "a.tansu/copy", "--create")
+        for request in [
+            #"{"op": "renameCollection", "collection": "people", "to": "friends"}"#,
+            #"{"op": "dropCollection", "collection": "people"}"#,
+            #"{"op": "createCollection", "collection": "people", "options": {"changeTracking": "x"}}"#,
+            #"{"op": "transaction", "commands": [{"op": "createCollection", "collection": "people", "options": {"changeTracking": false}}]}"#,
+        ] {
+            let result = try command.tansu(["exec", "a.tansu"], input: Array((request + "\n").utf8))
+            #expect(result.output.contains("\"REPLICATED\""), "\(request) \(result.output)")
+        }
+    }
+
     @Test("a replicated collection is renamed and dropped with its revisions")
     func replicated() throws {
         let command = try Command()

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Tansu
 import TansuBSON
+import TansuSync
 import Testing
 @testable import TansuServer
 
@@ -197,6 +198,36 @@ import Testing
         #expect(try await client.answer("POST", "/_command", save).1.contains(#""ok": true"#))
         #expect(try await client.answer("POST", "/_command", #"{"op":"backup","to":"/tmp/x"}"#).0 == 403)
         #expect(try await database.collection("people").find().count() == 1)
+        await inspector.stop()
+    }
+
+    @Test("What the library and the server keep is written by them alone") @available(macOS 14, *)
+    func limits() async throws {
+        let database = try Database(.memory)
+        try await database.collection("replicated").save(["_id": "a"])
+        _ = try await database.collection("replicated").enableReplication()
+        let inspector = try await Inspector.start(database, allowsWriting: true)
+        var client = try Client(inspector)
+        #expect(try await client.enter() == 200)
+        for (command, code) in [
+            (#"{"op":"save","collection":"tansu.sync","documents":[{"_id":"x"}]}"#, "INVALID_ARGUMENT"),
+            (#"{"op":"renameCollection","collection":"people","to":"tansu.x"}"#, "INVALID_ARGUMENT"),
+            (#"{"op":"aggregate","collection":"people","pipeline":[{"$out":"tansu.sync"}]}"#, "INVALID_ARGUMENT"),
+            (#"{"op":"update","collection":"_users","query":{},"update":{"$set":{"password":"s"}}}"#, "CLEAR_PASSWORD"),
+            (#"{"op":"save","collection":"replicated","documents":[{"_id":"b","_x":1}]}"#, "NOT_REPLICABLE"),
+            (#"{"op":"save","collection":"replicated","documents":[{"_id":5}]}"#, "NOT_REPLICABLE"),
+            (#"{"op":"dropCollection","collection":"replicated"}"#, "REPLICATED"),
+            (#"{"op":"renameCollection","collection":"replicated","to":"other"}"#, "REPLICATED"),
+            (#"{"op":"createCollection","collection":"replicated","options":{"changeTracking":false}}"#, "REPLICATED"),
+        ] {
+            let answer = try await client.answer("POST", "/_command", command).1
+            #expect(answer.contains("\"\(code)\""), "\(command) \(answer)")
+        }
+        let user = #"{"_id":"org.couchdb.user:a","name":"a","type":"user","roles":[],"password":"secret"}"#
+        let save = #"{"op":"save","collection":"_users","documents":[\#(user)]}"#
+        #expect(try await client.answer("POST", "/_command", save).1.contains(#""ok": true"#))
+        let account = try #require(try await database.collection("_users").get("org.couchdb.user:a"))
+        #expect(account["password"] == nil && account["derived_key"] != nil)
         await inspector.stop()
     }
 

@@ -37,7 +37,7 @@ extension OpenDatabase {
     static func with<Result>(
         _ target: some DatabaseTarget, _ mode: Mode, _ body: (OpenDatabase) throws -> Result
     ) throws -> Result {
-        if !mode.isReading, let target = target as? CollectionArgument { try OwnedCollection.check(target.collection) }
+        if !mode.isReading, let target = target as? CollectionArgument { try CommandLimits.check(target.collection) }
         return try with(target.database, mode, target.opening, body)
     }
 }

@@ -147,7 +147,7 @@ private struct QueryScript {
         let statement = try StatementParser.parse(text, current: current)
         // A pipeline that writes is not run.
         guard let plan = statement.explained, let name = plan.request["collection"]?.stringValue,
-            !JSONRunner.isWrite(plan.request)
+            !CommandLimits.isWrite(plan.request)
         else { return false }
         var request = plan.request
         request["transaction"] = BSONValue(transaction)

@@ -84,9 +84,9 @@ extension AggregateCommand {
     private func execute(_ stages: [BSONDocument]) throws -> CommandExitCode {
         let (stages, hints) = try resolved(stages)
         let outputs = explain ? [] : stages.compactMap(\.pipelineTarget)
-        for name in outputs { try OwnedCollection.check(name) }
+        for name in outputs { try CommandLimits.check(name) }
         return try OpenDatabase.with(target, outputs.isEmpty ? .read : .write) { opened in
-            for name in outputs { try OwnedCollection.check(output: name, of: opened.database) }
+            for name in outputs { try CommandLimits.check(output: name, of: opened.database) }
             let rows = try opened.existingCollection(target.collection)
                 .aggregate(Database.Pipeline(documents: stages), hints: hints)
             if explain {

@@ -47,7 +47,7 @@ struct CopyCommand: Subcommand {
     func execute() throws -> CommandExitCode {
         return try OpenDatabase.with(from, .read, opening) { source in
             for name in collection {
-                try OwnedCollection.check(name)
+                try CommandLimits.check(name)
                 try source.checkCollection(name)
             }
             let names = try collection.isEmpty ? source.database.collectionNames() : collection

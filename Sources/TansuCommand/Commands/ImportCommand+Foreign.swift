@@ -6,7 +6,7 @@ extension ImportCommand {
     /// Imports the collections of another database, each with its indexes.
     func importDatabase(_ foreign: some ForeignDatabase) throws -> CommandExitCode {
         let collections = try selected(of: foreign)
-        for collection in collections { try OwnedCollection.check(collection.name) }
+        for collection in collections { try CommandLimits.check(collection.name) }
         let rejects = try rejects.map { try RejectsFile(path: $0) { nil } }
         if dryRun { return try preview(foreign.faults, collections, rejects) }
         return try OpenDatabase.with(self, .create) { opened in

@@ -107,7 +107,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
         if let foreign = try foreign.database(collection) { return try importDatabase(foreign) }
         let file = file ?? "-"
         let name = collection ?? ImportJob.collectionName(forFile: file) ?? ""
-        try OwnedCollection.check(name)
+        try CommandLimits.check(name)
         // Opening the file first ensures that a wrong file neither drops a collection nor creates a database.
         let reader = try input.reader(of: file)
         if !output.json {

@@ -50,7 +50,7 @@ struct LoadCommand: Subcommand, DatabaseTarget {
     }
 
     func execute() throws -> CommandExitCode {
-        if let collection { try OwnedCollection.check(collection) }
+        if let collection { try CommandLimits.check(collection) }
         // Opening the file first ensures that a wrong name does not create a database.
         var known = try dumpKey.source.key()
         let key = {

@@ -61,7 +61,7 @@ extension ReplicateCommand {
     private func collection(
         _ name: String, in database: Database, _ folder: String, isTarget: Bool
     ) throws -> OpenedSide {
-        try OwnedCollection.check(name)
+        try CommandLimits.check(name)
         guard try isTarget && create || database.collectionNames().contains(name) else {
             throw CommandError(
                 code: "NOT_FOUND", message: "Collection \"\(name)\" does not exist", path: folder,

@@ -30,7 +30,7 @@ struct SaveCommand: Subcommand {
 
     func execute() throws -> CommandExitCode {
         var input = try documents.isEmpty ? readDocuments() : parseArguments()
-        input.documents = try input.documents.map { try OwnedCollection.stored($0, in: target.collection) }
+        input.documents = try input.documents.map { try CommandLimits.here.stored($0, in: target.collection) }
         return try OpenDatabase.with(target, .create) { opened in
             if try opened.isReplicated(target.collection) { try checkReplicable(input) }
             let collection = try opened.database.collection(target.collection)

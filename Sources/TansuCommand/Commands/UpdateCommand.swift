@@ -36,14 +36,14 @@ struct UpdateCommand: Subcommand {
         let query = try JSONArguments.document(query, name: "query")
         var operations = try JSONArguments.document(operations, name: "operations")
         if replace {
-            operations = ["$replace": .document(try OwnedCollection.stored(operations, in: target.collection))]
+            operations = ["$replace": .document(try CommandLimits.here.stored(operations, in: target.collection))]
         }
-        try OwnedCollection.check(operations: operations, in: target.collection, isReplicated: false)
+        try CommandLimits.here.check(operations: operations, in: target.collection, isReplicated: false)
         let hints = try resolvedHints()
         return try OpenDatabase.with(target, .write) { opened in
             try opened.checkCollection(target.collection)
             let isReplicated = try opened.isReplicated(target.collection)
-            try OwnedCollection.check(operations: operations, in: target.collection, isReplicated: isReplicated)
+            try CommandLimits.here.check(operations: operations, in: target.collection, isReplicated: isReplicated)
             let result = try opened.database.write { transaction in
                 do {
                     let collection = try transaction.collection(target.collection)

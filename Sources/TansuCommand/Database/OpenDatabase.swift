@@ -277,20 +277,17 @@ extension OpenDatabase {
 
 // What the library keeps of replicated collections is never loaded over, and their documents are such as can be replicated.
 extension OpenDatabase {
-    /// The collection with a document for each replicated one.
-    static let replicationStates = "tansu.sync"
-
     /// The names of the replicated collections.
     func replicatedCollections() throws -> Set<BytewiseText> {
         Set(
-            try database.collection(Self.replicationStates).find().all().compactMap {
+            try database.collection(CommandLimits.replicationStates).find().all().compactMap {
                 $0["_id"]?.stringValue.map { BytewiseText($0) }
             })
     }
 
     /// Whether a collection is replicated.
     func isReplicated(_ collection: String) throws -> Bool {
-        try OwnedCollection.isReplicated(collection, in: database)
+        try CommandLimits.isReplicated(collection, in: database)
     }
 
     /// Has the documents that have no revision get one in the collections that a load made replicated: they may have been there
@@ -298,9 +295,9 @@ extension OpenDatabase {
     ///
     /// - Parameter former: Those that were replicated before.
     func reviseFromStart(except former: Set<BytewiseText>) throws {
-        guard try hasCollection(Self.replicationStates) else { return }
+        guard try hasCollection(CommandLimits.replicationStates) else { return }
         let loaded: BSONDocument = ["_id": ["$nin": BSONValue(former.map { .string($0.text) })]]
-        let states = try database.collection(Self.replicationStates)
+        let states = try database.collection(CommandLimits.replicationStates)
         _ = try states.update(loaded, ["$set": ["enabledUpTo": ""]])
         let session = Session(database)
         for state in try states.find(loaded).all() {

@@ -99,6 +99,10 @@ extension CommandError {
                 remedy = "check the permissions"
                 status = .noPermission
             }
+        case let refusal as CommandRefusal:
+            self.init(
+                code: refusal.code.rawValue, message: refusal.message, path: refusal.path, remedy: refusal.remedy,
+                status: refusal.code == .invalidArgument ? .usage : .invalidInput)
         case let error as BSONError:
             self.init(code: "INVALID_JSON", message: Self.capitalized(error.description))
         default:

@@ -103,7 +103,7 @@ final class Shell {
                 throw error
             }
         }
-        try inTransaction(isWrite: JSONRunner.isWrite(statement.request)) { number in
+        try inTransaction(isWrite: CommandLimits.isWrite(statement.request)) { number in
             var statement = statement
             statement.request["transaction"] = BSONValue(number)
             if statement.shown == .documents, statement.request["group"] == nil {
@@ -126,7 +126,7 @@ final class Shell {
         guard request["transaction"] == nil, request["batch"] == nil, let name = request["op"]?.stringValue else {
             return false
         }
-        return JSONRunner.writes.contains { $0 == name }
+        return CommandLimits.writes.contains { $0 == name }
             || [
                 "get", "find", "count", "explain", "distinct", "aggregate", "indexes", "collections", "collectionInfo",
                 "referrers", "danglingReferences", "complete", "suggest",

@@ -3,6 +3,7 @@ import HTTPTypes
 import HummingbirdCore
 import Tansu
 import TansuBSON
+import TansuSync
 
 /// `/_command`: a JSON command that reads, for server admins, with the response of the engine. CouchDB has no such request: it is for
 /// what its API cannot ask, such as pipelines, plans and what takes the space. The inspector of a database may write by it as well.
@@ -34,8 +35,9 @@ enum CommandEndpoint {
         }
         let name = BytewiseText(command["op"]?.stringValue ?? "")
         let mayWrite = request.server.inspection?.allowsWriting == true
-        let isWriting = mayWrite && writing.contains(name)
-        guard isWriting || reading.contains(name) else { throw HTTPFailure.forbidden(refusal(of: name, request)) }
+        guard reading.contains(name) || (mayWrite && writing.contains(name)) else {
+            throw HTTPFailure.forbidden(refusal(of: name, request))
+        }
         for member in ["batch", "transaction"] where command[member] != nil {
             throw HTTPFailure.badRequest("`\(member)` is not possible here: a command begins and ends with its request")
         }
@@ -52,12 +54,35 @@ enum CommandEndpoint {
         }
         let isList = name == "find" || (name == "aggregate" && command["pipeline"] != nil)
         let database = request.database
-        let text = command.extendedJSON(.canonical)
-        if isWriting { return .json(text: try await database.executeJSON(text)) }
-        return .json(
-            text: try await database.runReading { [command] flag in
-                isList ? try documents(command, database, flag) : try database.executeJSON(text)
-            })
+        let body = { @Sendable [command] (flag: CancellationFlag) throws -> String in
+            try allowed(command, database) { command in
+                guard isList else { return try database.executeJSON(command.extendedJSON(.canonical)) }
+                return try documents(command, database, flag)
+            }
+        }
+        let isWrite = CommandLimits.isWrite(command)
+        return .json(text: try await isWrite ? database.runWriting(body) : database.runReading(body))
+    }
+
+    /// What the inspector leaves to the library and to the server.
+    private static let limits = CommandLimits(
+        hashed: { try PasswordHash(password: $1).stored(in: $0) }, checkReplicable: ReplicatedCollection.validate)
+
+    /// The response to a command that is within the limits. A refusal is one, as the errors of the engine are.
+    private static func allowed(
+        _ command: BSONDocument, _ database: Database, _ body: (BSONDocument) throws -> String
+    ) throws -> String {
+        do { return try body(try limits.allowed(command, on: database)) } catch let refusal as CommandRefusal {
+            return response(refusal.code.rawValue, refusal.description, refusal.path)
+        } catch let error as SyncError {
+            return response("NOT_REPLICABLE", error.description, "")
+        }
+    }
+
+    private static func response(_ code: String, _ message: String, _ path: String) -> String {
+        let error: BSONDocument = ["code": .string(code), "message": .string(message), "path": .string(path)]
+        let response: BSONDocument = ["ok": false, "error": .document(error)]
+        return response.extendedJSON(.relaxed)
     }
 
     private static func refusal(of name: BytewiseText, _ request: ServerRequest) -> String {
