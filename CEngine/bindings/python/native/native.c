@@ -675,18 +675,24 @@ tansu_status native_savepoint_roll_back(native_handle *txn, native_call *call) {
 
 /* ---- Cursors ---- */
 
-tansu_status native_find(native_db *db, native_handle *txn, const char *collection,
-                         const char *query, size_t query_size, const char *hints, size_t hints_size,
-                         native_handle **cursor, native_call *call) {
+/* open_cursor -- opens the cursor of a query or of a pipeline, with its own snapshot where the call has one. */
+static tansu_status open_cursor(native_db *db, native_handle *txn, const char *collection,
+                                tansu_document what, bool is_pipeline, tansu_document hints,
+                                native_handle **cursor, native_call *call) {
     *cursor = NULL;
     scope s;
     tansu_status status = begin(&s, db, txn, SCOPE_READ, call);
     if (status != TANSU_OK)
         return status;
     native_handle *new = handle_new(db, HANDLE_CURSOR, txn);
-    status = new == NULL ? fail_memory(call)
-                         : tansu_find(db->inner, s.txn, collection, document(query, query_size),
-                                      document(hints, hints_size), &new->as.cursor, &call->error);
+    if (new == NULL)
+        status = fail_memory(call);
+    else if (is_pipeline)
+        status = tansu_pipeline(db->inner, s.txn, collection, what, hints, &new->as.cursor,
+                                &call->error);
+    else
+        status =
+            tansu_find(db->inner, s.txn, collection, what, hints, &new->as.cursor, &call->error);
     if (status == TANSU_OK && s.own) {
         new->own = s.txn;
         s.own = false;
@@ -694,6 +700,39 @@ tansu_status native_find(native_db *db, native_handle *txn, const char *collecti
     if (new != NULL)
         keep_handle(new, status, cursor);
     return end(&s, status, call);
+}
+
+tansu_status native_find(native_db *db, native_handle *txn, const char *collection,
+                         const char *query, size_t query_size, const char *hints, size_t hints_size,
+                         native_handle **cursor, native_call *call) {
+    return open_cursor(db, txn, collection, document(query, query_size), false,
+                       document(hints, hints_size), cursor, call);
+}
+
+tansu_status native_pipeline(native_db *db, native_handle *txn, const char *collection,
+                             const char *stages, size_t stages_size, const char *hints,
+                             size_t hints_size, native_handle **cursor, native_call *call) {
+    return open_cursor(db, txn, collection, document(stages, stages_size), true,
+                       document(hints, hints_size), cursor, call);
+}
+
+/* write_pipeline -- runs a pipeline that writes, whose cursor shows nothing. */
+static tansu_status write_pipeline(native_db *db, tansu_txn *txn, const char *collection,
+                                   tansu_document stages, tansu_document hints, native_call *call) {
+    tansu_cursor *cursor;
+    tansu_status status =
+        tansu_pipeline(db->inner, txn, collection, stages, hints, &cursor, &call->error);
+    if (status == TANSU_OK)
+        tansu_cursor_close(cursor);
+    return status;
+}
+
+tansu_status native_write_pipeline(native_db *db, native_handle *txn, const char *collection,
+                                   const char *stages, size_t stages_size, const char *hints,
+                                   size_t hints_size, native_call *call) {
+    CALL(db, txn, SCOPE_WRITE,
+         write_pipeline(db, s.txn, collection, document(stages, stages_size),
+                        document(hints, hints_size), call));
 }
 
 /* next -- copies the next documents, because the engine's are only valid until the next step. */

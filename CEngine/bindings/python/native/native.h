@@ -126,6 +126,13 @@ tansu_status native_get_many(native_db *db, native_handle *txn, const char *coll
 tansu_status native_find(native_db *db, native_handle *txn, const char *collection,
                          const char *query, size_t query_size, const char *hints, size_t hints_size,
                          native_handle **cursor, native_call *call);
+tansu_status native_pipeline(native_db *db, native_handle *txn, const char *collection,
+                             const char *stages, size_t stages_size, const char *hints,
+                             size_t hints_size, native_handle **cursor, native_call *call);
+/* native_write_pipeline -- one that ends with $out or $merge. */
+tansu_status native_write_pipeline(native_db *db, native_handle *txn, const char *collection,
+                                   const char *stages, size_t stages_size, const char *hints,
+                                   size_t hints_size, native_call *call);
 /* native_find_one -- the first document; DONE when there is none. */
 tansu_status native_find_one(native_db *db, native_handle *txn, const char *collection,
                              const char *query, size_t query_size, const char *hints,

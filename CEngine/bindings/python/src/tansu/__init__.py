@@ -12,7 +12,7 @@ from ._native import ffi as _ffi
 from ._native import lib as _lib
 from .changes import Change, ChangeStream
 from .collection import Collection, ReturnDocument
-from .cursor import Cursor, Results
+from .cursor import CommandCursor, Cursor, Results
 from .database import Database, open, repair, restore
 from .errors import (
     Busy, Cancelled, Closed, Corrupt, DuplicateKey, Encrypted, Error, Exists, Full, InvalidArgument, InvalidBson,
@@ -30,7 +30,7 @@ ASCENDING = 1
 DESCENDING = -1
 
 __all__ = [
-    "ASCENDING", "Busy", "Cancelled", "Change", "ChangeStream", "Closed", "Collection", "Corrupt", "Cursor", "DESCENDING",
+    "ASCENDING", "Busy", "Cancelled", "Change", "ChangeStream", "Closed", "Collection", "CommandCursor", "Corrupt", "Cursor", "DESCENDING",
     "Database", "DeleteResult", "DuplicateKey", "Encrypted", "Error", "Exists", "Full", "IOFailed", "InsertManyResult",
     "InsertOneResult", "InvalidArgument", "InvalidBson", "InvalidCommand", "InvalidDocument", "InvalidId", "InvalidIndex", "InvalidJson",
     "InvalidName", "InvalidQuery", "InvalidState", "Locked", "Moved", "NotFound", "NotUnique", "OutOfMemory", "Progress",

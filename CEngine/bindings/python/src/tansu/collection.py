@@ -1,7 +1,7 @@
 """Collections of documents."""
 
 import struct
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, MutableMapping, Optional, Sequence, TypedDict
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, MutableMapping, Optional, Sequence, TypedDict, Union
 
 import bson
 from bson.codec_options import CodecOptions
@@ -12,8 +12,9 @@ from bson.raw_bson import RawBSONDocument
 from . import _engine, errors
 from ._engine import EMPTY, NULL, Progress
 from ._native import ffi, lib
-from .cursor import Collation, Cursor, Hint, Keys, Projection, Results, hints_document, index_name, keys_document
-from .pipeline import Pipeline
+from .cursor import (
+    Collation, CommandCursor, Cursor, Hint, Keys, Projection, Results, hints_document, index_name, keys_document,
+)  # fmt: skip
 from .results import DeleteResult, InsertManyResult, InsertOneResult, UpdateResult
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 Filter = Mapping[str, Any]
 Document = Dict[str, Any]
+Update = Union[Mapping[str, Any], Sequence[Mapping[str, Any]]]
+"""Update operators, or the stages of a pipeline."""
 
 _SAVE, _INSERT, _REPLACE = 0, 1, 2
 _MANY = 10000  # ids of one call
@@ -316,29 +319,33 @@ class Collection:
         self,
         pipeline: Sequence[Mapping[str, Any]],
         *,
+        let: Optional[Mapping[str, Any]] = None,
         hint: Optional[Hint] = None,
         collation: Optional[Collation] = None,
         max_time_ms: Optional[int] = None,
         allow_disk_use: Optional[bool] = None,
         max_memory: Optional[int] = None,
+        batch_size: int = 0,
     ) -> "Results[Document]":
-        """The results of a pipeline of the stages that the engine has: ``$match``, then one ``$group`` at most, ``$sort``,
-        ``$skip``, ``$limit``, and without ``$group`` ``$project`` or ``$count``, in this order.
+        """The documents that the stages of a pipeline make, which run now; none of one that ends with ``$out`` or ``$merge``.
 
-        Raises Unsupported for any other stage, order, expression or accumulator; its ``context`` is the place.
+        :param let: values of variables of the pipeline, ``{"n": 5}`` for ``"$$n"``
         """
-        plan = Pipeline(pipeline)
+        if isinstance(pipeline, (str, Mapping)) or not isinstance(pipeline, Sequence):
+            raise TypeError("pipeline must be a list of stages")
         hints = hints_document(
             hint=hint, collation=collation, max_time_ms=max_time_ms, allow_disk_use=allow_disk_use, max_memory=max_memory
         )
-        hints.update(plan.hints)
-        query = _encode(plan.match, False, self._codec)
-        if plan.group is not None:
-            return Results(plan.shaped(group) for group in self._group(query, plan.group, hints))
-        if plan.count is not None:
-            count = self._count(query, _encode(hints, False, self._codec))
-            return Results([{plan.count: count}] if count else [])
-        return Cursor(self, query, hints)
+        if let is not None:
+            hints["$let"] = let
+        stages = _encode({str(number): stage for number, stage in enumerate(pipeline)}, False, self._codec)
+        if pipeline and isinstance(pipeline[-1], Mapping) and not pipeline[-1].keys().isdisjoint(("$out", "$merge")):
+            encoded = _encode(hints, False, self._codec)
+            _engine.result(self._perform(lib.native_write_pipeline, stages, len(stages), encoded, len(encoded)))
+            return Results()
+        cursor = CommandCursor(self, stages, hints, batch_size)
+        cursor._start()
+        return cursor
 
     def group(
         self,
@@ -380,7 +387,7 @@ class Collection:
     def update_one(
         self,
         filter: Filter,
-        update: Mapping[str, Any],
+        update: Update,
         upsert: bool = False,
         *,
         array_filters: Optional[Sequence[Mapping[str, Any]]] = None,
@@ -396,7 +403,7 @@ class Collection:
     def update_many(
         self,
         filter: Filter,
-        update: Mapping[str, Any],
+        update: Update,
         upsert: bool = False,
         *,
         array_filters: Optional[Sequence[Mapping[str, Any]]] = None,
@@ -453,7 +460,7 @@ class Collection:
     def find_one_and_update(
         self,
         filter: Filter,
-        update: Mapping[str, Any],
+        update: Update,
         projection: Optional[Projection] = None,
         sort: Optional[Keys] = None,
         upsert: bool = False,
@@ -709,13 +716,13 @@ def _required(filter: Optional[Filter]) -> Filter:
     return filter
 
 
-def _operators(update: Mapping[str, Any]) -> Mapping[str, Any]:
+def _operators(update: Update) -> Mapping[str, Any]:
     if type(update) is dict:
         return update
     if isinstance(update, (list, tuple)):
-        raise errors.Unsupported("An update that is a pipeline is not supported; use update operators", "update")
+        return {"$pipeline": list(update)}
     if not isinstance(update, Mapping):
-        raise TypeError(f"update must be a mapping, not {type(update).__name__}")
+        raise TypeError(f"update must be a mapping or a list of stages, not {type(update).__name__}")
     return update
 
 

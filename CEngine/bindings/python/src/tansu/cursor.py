@@ -151,13 +151,14 @@ class Results(Generic[T]):
 ResultsType = TypeVar("ResultsType", bound=Results[Any])
 
 
-class Cursor(Results[Dict[str, Any]]):
-    """The documents that match a query, as ``Collection.find`` returns it.
+class CommandCursor(Results[Dict[str, Any]]):
+    """The documents that the engine finds or makes, as ``Collection.aggregate`` returns it.
 
-    The query runs when the first document is asked for, and all documents are of the snapshot of that moment, whatever is
-    written later. Options can be set until then, and each method returns the cursor. A cursor that was read to its end, or
+    All documents are of the snapshot of its beginning, whatever is written later. A cursor that was read to its end, or
     collected as garbage, is closed; until then it keeps its snapshot on the disk.
     """
+
+    _open = staticmethod(lib.native_pipeline)
 
     def __init__(
         self, collection: "Collection", query: bytes, hints: Dict[str, Any], batch_size: int = 0
@@ -176,6 +177,71 @@ class Cursor(Results[Dict[str, Any]]):
     def collection(self) -> "Collection":
         """The collection that the cursor reads."""
         return self._collection
+
+    def cancel(self) -> None:
+        """Cancels the cursor, from any thread: the call that reads from it, and later ones, raise Cancelled."""
+        handle = self._handle
+        if handle is not None:
+            lib.native_handle_cancel(handle)
+
+    def close(self) -> None:
+        """Closes the cursor, and releases its snapshot."""
+        super().close()
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            lib.native_handle_close(handle)
+
+    def _start(self) -> Any:
+        collection = self._collection
+        hints = bson.encode(self._hints, False, collection._codec) if self._hints else _engine.EMPTY
+        self._started = True
+        self._size = self._batch_size or FIRST_BATCH
+        holder = ffi.new("native_handle **")
+        _engine.run(
+            self._open, collection._database._handle, self._transaction, collection._name, self._query,
+            len(self._query), hints, len(hints), holder,
+        )  # fmt: skip
+        handle = self._handle = ffi.gc(holder[0], lib.native_handle_free)
+        return handle
+
+    def _refill(self, read: Iterator[Dict[str, Any]]) -> bool:
+        if not self._reading.acquire(blocking=False):
+            raise errors.InvalidState("Another call reads from the cursor; a cursor is used by one call at a time")
+        try:
+            # Another thread may have read on since.
+            return self._batch is not read or self._read_batch()
+        finally:
+            self._reading.release()
+
+    def _read_batch(self) -> bool:
+        if self._closed:
+            return False
+        handle = self._handle
+        if handle is None:
+            handle = self._start()
+        call = _engine.take()
+        status = lib.native_next(handle, self._size, BATCH_BYTES, call)
+        if status > 1:
+            raise _engine.failure(status, call)
+        data = ffi.unpack(call.data, call.size) if call.size else b""
+        _engine.give(call)
+        if status == 1:
+            self.close()
+        elif not self._batch_size:
+            self._size = min(4 * self._size, LARGEST_BATCH)
+        if not data:
+            return False
+        self._batch = iter(bson.decode_all(data, self._collection._codec))
+        return True
+
+
+class Cursor(CommandCursor):
+    """The documents that match a query, as ``Collection.find`` returns it.
+
+    The query runs when the first document is asked for. Options can be set until then, and each method returns the cursor.
+    """
+
+    _open = staticmethod(lib.native_find)
 
     def _set(self, key: str, value: Any) -> "Cursor":
         if self._started:
@@ -235,59 +301,3 @@ class Cursor(Results[Dict[str, Any]]):
     def distinct(self, key: str) -> List[Any]:
         """The distinct values of a path in the documents of the cursor."""
         return self._collection._distinct(key, self._query, self._hints)
-
-    def cancel(self) -> None:
-        """Cancels the cursor, from any thread: the call that reads from it, and later ones, raise Cancelled."""
-        handle = self._handle
-        if handle is not None:
-            lib.native_handle_cancel(handle)
-
-    def close(self) -> None:
-        """Closes the cursor, and releases its snapshot."""
-        super().close()
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            lib.native_handle_close(handle)
-
-    def _start(self) -> Any:
-        collection = self._collection
-        hints = bson.encode(self._hints, False, collection._codec) if self._hints else _engine.EMPTY
-        self._started = True
-        self._size = self._batch_size or FIRST_BATCH
-        holder = ffi.new("native_handle **")
-        _engine.run(
-            lib.native_find, collection._database._handle, self._transaction, collection._name, self._query,
-            len(self._query), hints, len(hints), holder,
-        )  # fmt: skip
-        handle = self._handle = ffi.gc(holder[0], lib.native_handle_free)
-        return handle
-
-    def _refill(self, read: Iterator[Dict[str, Any]]) -> bool:
-        if not self._reading.acquire(blocking=False):
-            raise errors.InvalidState("Another call reads from the cursor; a cursor is used by one call at a time")
-        try:
-            # Another thread may have read on since.
-            return self._batch is not read or self._read_batch()
-        finally:
-            self._reading.release()
-
-    def _read_batch(self) -> bool:
-        if self._closed:
-            return False
-        handle = self._handle
-        if handle is None:
-            handle = self._start()
-        call = _engine.take()
-        status = lib.native_next(handle, self._size, BATCH_BYTES, call)
-        if status > 1:
-            raise _engine.failure(status, call)
-        data = ffi.unpack(call.data, call.size) if call.size else b""
-        _engine.give(call)
-        if status == 1:
-            self.close()
-        elif not self._batch_size:
-            self._size = min(4 * self._size, LARGEST_BATCH)
-        if not data:
-            return False
-        self._batch = iter(bson.decode_all(data, self._collection._codec))
-        return True
