@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "support/fault/fault_injection.h"
 #include "support/folder.h"
+#include "support/random/random.h"
 #include "support/workload/sample_database.h"
 
 #include <errno.h>
@@ -466,11 +467,12 @@ static void files_that_come_back_do_not_make_a_failure_a_success(void) {
 
 /* fail_each -- opens again and again; of the calls of one kind another one fails each time. */
 static void fail_each(const char *folder, fault_kind kind, bool lasting, unsigned step) {
+    random_source source = random_start((uint64_t)kind);
     tansu_options options = call_options(folder);
     options.allow_writer = 1;
     unsigned calls = 0;
     tansu_status expected = kind == FAULT_FILES ? TANSU_E_IO : TANSU_E_MEMORY;
-    for (unsigned n = 0; n <= calls; n += n == 0 ? 1 : step) {
+    for (unsigned n = 0; n <= calls; n += n == 0 ? 1 : step * random_step(&source)) {
         tansu_db *db = NULL;
         fault_start(kind, n, lasting, EIO);
         tansu_status status = handle_open(&options, &fault_fs, &engine_query_hooks, &db, NULL);

@@ -9,6 +9,7 @@
 #include "support/check.h"
 #include "support/fault/fault_injection.h"
 #include "support/folder.h"
+#include "support/random/random.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -499,13 +500,14 @@ static bool allowed(tansu_status status) {
 /* fail_each -- opens and refreshes a reader; of the calls of one kind another one fails each time.
  */
 static void fail_each(fault_kind kind, unsigned step) {
+    random_source source = random_start((uint64_t)kind);
     char *folder = folder_new();
     tansu_db *db = open_writer(folder);
     fill(db, 0);
     tansu_options options = reader_options(folder);
     options.max_pinned_bytes = 2 * MEBIBYTE;
     unsigned calls = 0; /* counted when none fails */
-    for (unsigned n = 0; n <= calls; n += step) {
+    for (unsigned n = 0; n <= calls; n += step * random_step(&source)) {
         tansu_db *reader = NULL;
         int number = n % 2 == 0 ? ENOSPC : EIO;
         fault_start(kind, n, false, number);

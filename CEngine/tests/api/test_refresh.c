@@ -13,6 +13,7 @@
 #include "support/fault/tail_file.h"
 #include "support/folder.h"
 #include "support/model/feed_model.h"
+#include "support/random/random.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -545,6 +546,7 @@ static void feeds_survive_a_reopening(void) {
 
 /* fail_each -- refreshes again and again; of the calls of one kind another one fails each time. */
 static void fail_each(fault_kind kind, unsigned step) {
+    random_source source = random_start((uint64_t)kind);
     char *folder = folder_new();
     tansu_db *db = open_writer(folder);
     tansu_options options = writer_options(folder);
@@ -552,7 +554,7 @@ static void fail_each(fault_kind kind, unsigned step) {
     fill(db, 0);
     unsigned calls = 1;
     int round = 0;
-    for (unsigned n = 1; n <= calls; n += step) {
+    for (unsigned n = 1; n <= calls; n += step * random_step(&source)) {
         tansu_db *handle = NULL;
         REQUIRE(handle_open(&options, &fault_fs, &engine_query_hooks, &handle, NULL) == TANSU_OK);
         tansu_txn *old = call_begin(handle, TANSU_TXN_READ);

@@ -246,7 +246,8 @@ static void killed_at_every_file_call(void) {
     make_store(store);
     unsigned calls = 0;
     bool ended = false;
-    for (unsigned at = 1; !ended && check_failures() == 0; at++) {
+    random_source source = random_start(2);
+    for (unsigned at = 1; !ended && check_failures() == 0; at += random_step(&source)) {
         char *copy = copy_name(folder, "copy"), *other = copy_name(folder, "other");
         folder_copy(store, copy);
         pid_t child = fork();

@@ -272,11 +272,12 @@ static uint32_t questions(builder build, const char *keys) {
  * blocks, while it inserts; at every question that it asks. */
 static void a_build_is_stopped_anywhere(void) {
     static const builder builders[] = {index_build, dealt_out, alone};
+    random_source source = random_start(2);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (size_t b = 0; b < 3; b++) {
             uint32_t all = questions(builders[b], cases[i].keys);
             CHECK(all > (b == 0 ? 0 : 20));
-            for (uint32_t no = 1; no <= all; no++) {
+            for (uint32_t no = 1; no <= all; no += random_step(&source)) {
                 walk some = {0, DOCUMENTS, TANSU_DONE, 0, no};
                 fails_over(builders[b], cases[i].keys, false, &some, TANSU_E_CANCELLED);
                 CHECK_INT(no, some.asked);

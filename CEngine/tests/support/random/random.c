@@ -47,6 +47,12 @@ uint64_t random_rounds(const char *name, uint64_t usual) {
     return rounds == 0 ? 1 : rounds;
 }
 
+/* random_step -- the step through a list of which everything is tried. */
+unsigned random_step(random_source *source) {
+    unsigned each = (unsigned)(100 / random_rounds("TANSU_EACH", 100));
+    return each <= 1 ? 1 : 1 + (unsigned)random_below(source, 2 * each - 1);
+}
+
 /* random_start -- a source of its own for each stream. */
 random_source random_start(uint64_t stream) {
     random_source mixed = {random_seed() ^ (stream * 0xD6E8FEB86659FD93u)};

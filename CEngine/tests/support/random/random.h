@@ -23,6 +23,10 @@ bool random_seed_was_used(void);
  * or else TANSU_EFFORT per cent (100 unless set) of `usual`; at least 1. */
 uint64_t random_rounds(const char *name, uint64_t usual);
 
+/* random_step -- the step through a list of which everything is tried, such as calls that fail: 1, or
+ * where TANSU_EFFORT is less than 100, a random one that is 100 / TANSU_EFFORT in the mean. */
+unsigned random_step(random_source *source);
+
 /* random_start -- a source of its own for each stream (a test, a thread) of this run. */
 random_source random_start(uint64_t stream);
 
