@@ -1,10 +1,11 @@
 // Collections as the engine has them, replicated or not: what takes the space, documents, indexes.
 import { add, ask, bytes, button, el, field, form, longText, notice, shown, table } from './dom.js';
 import { part } from './api.js';
-import { command, count, number, readRecord } from './commands.js';
+import { checked, command, count, number, readRecord } from './commands.js';
 import { format, parse, summary } from './json.js';
 import { isWritable } from './session.js';
-import { tree } from './tree.js';
+import { Conflict, Editor } from './editor.js';
+import { Tree } from './tree.js';
 
 const SIZE = 25;
 const INDEX = '{\n  "keys": { "name": 1 },\n  "options": {}\n}';
@@ -22,7 +23,7 @@ export function collectionHead(name, tab) {
 }
 
 /** An id as a text: others than texts as JSON. */
-const named = (id) => (typeof id === 'string' ? id : summary(id, 2000));
+export const named = (id) => (typeof id === 'string' ? id : summary(id, 2000));
 
 /** The address of a document. Ids are of any type, so it has their JSON. */
 export const recordLink = (collection, id) => `#/c/${part(collection)}/doc/${part(format(id))}`;
@@ -107,35 +108,41 @@ export async function showRecord(view, page) {
   if (!isNew) {
     document = await readRecord(collection, id, signal);
     if (document === null) throw new Error('There is no document with this id');
-    add(view, [tree(document)]);
   }
-  const text = format(document);
-  if (!isWritable()) {
-    const whole = el('details', {}, el('summary', {}, 'As JSON'));
-    whole.addEventListener('toggle', () => whole.append(longText(text)), { once: true });
-    add(view, [whole]);
+  if (isWritable()) {
+    editor(view, page, isNew ? null : document, id).show();
     return;
   }
-  const area = el('textarea', { rows: String(Math.min(30, text.split('\n').length + 2)), spellcheck: 'false', autocapitalize: 'none', dir: 'ltr' });
-  area.value = text;
-  page.isChanged = () => area.value !== text;
-  add(view, [form({}, async () => {
-    const changed = parse(area.value);
-    if (!(changed instanceof Map)) throw new Error('A document is a JSON object');
-    if (!isNew && format(changed.get('_id') ?? null) !== format(document.get('_id'))) throw new Error('The "_id" cannot be changed');
-    const saved = await command({ op: isNew ? 'insert' : 'save', collection, documents: [changed] });
-    page.isChanged = null;
-    notice('Saved');
-    if (isNew) location.hash = recordLink(collection, saved.get('ids')[0]).slice(1);
-    else await page.reload();
-  }, field('Document as extended JSON', area), el('div', { class: 'row' }, el('button', { class: 'primary' }, isNew ? 'Create' : 'Save'),
-    !isNew && button('Delete', async () => {
-      if (!await ask('Delete a document', 'The document is removed.', 'Delete')) return;
+  const whole = el('details', {}, el('summary', {}, 'As JSON'));
+  whole.addEventListener('toggle', () => whole.append(longText(format(document))), { once: true });
+  add(view, [new Tree(document, { isExtended: true }).element, whole]);
+}
+
+/** The editor of a document, null for a new one. */
+function editor(view, page, document, id) {
+  const { database: collection } = page;
+  // What is stored as far as this page knows; null when there is nothing.
+  let base = document;
+  return new Editor(view, page, document ?? new Map(), {
+    isNew: document === null, isExtended: true, label: 'Document as extended JSON', name: document && named(id), locked: document === null ? [] : ['_id'],
+    check: (member) => checked(member, page.signal),
+    address: () => recordLink(collection, id),
+    async save(mine) {
+      if (document !== null && format(mine.get('_id') ?? null) !== format(document.get('_id'))) throw new Error('The "_id" cannot be changed');
+      if (base === null) return recordLink(collection, (await command({ op: 'insert', collection, documents: [mine] })).get('ids')[0]);
+      const isAsBefore = new Map([['$eq', ['$$ROOT', new Map([['$literal', base]])]]]);
+      const query = new Map([['_id', new Map([['$eq', id]])], ['$expr', isAsBefore]]);
+      const answer = await command({ op: 'update', collection, query, replace: mine });
+      if (number(answer.get('matched')) === 0) throw new Conflict('Somebody else has changed the document meanwhile.');
+      return recordLink(collection, id);
+    },
+    stored: () => readRecord(collection, id),
+    over(mine, stored) { base = stored; },
+    remove: document && (async () => {
       await command({ op: 'remove', collection, id });
-      page.isChanged = null;
-      notice('Deleted');
-      location.hash = `/c/${part(collection)}`;
-    }, 'danger')))]);
+      return `#/c/${part(collection)}`;
+    }),
+  });
 }
 
 /** The indexes of a collection: what they have, take and serve. */

@@ -1,6 +1,7 @@
 // JSON commands: what the engine is asked, beside the API of CouchDB.
 import { exact } from './api.js';
-import { Numeral, format } from './json.js';
+import { format } from './json.js';
+import { simple } from './values.js';
 
 /** An answer of the engine that is an error. */
 export class Refusal extends Error {
@@ -23,17 +24,17 @@ export async function readRecord(collection, id, signal) {
   return document instanceof Map ? simple(document) : null;
 }
 
-/** Numbers as plain ones where those are read as the same type. */
-function simple(value) {
-  if (Array.isArray(value)) return value.map(simple);
-  if (!(value instanceof Map)) return value;
-  if (value.size === 1) {
-    const [[name, text]] = value;
-    if (name === '$numberInt') return new Numeral(text);
-    if (name === '$numberLong' && (BigInt(text) > 2147483647n || BigInt(text) < -2147483648n)) return new Numeral(text);
-    if (name === '$numberDouble' && /^-?\d+\.\d+$/.test(text)) return new Numeral(text);
+/** A member of a document as the engine reads it. @throws What the engine says of it. */
+export async function checked(member, signal) {
+  const stages = [new Map([['$documents', [new Map([['$literal', member]])]]])];
+  try {
+    const [found] = (await command({ op: 'aggregate', pipeline: stages, canonical: true }, signal)).get('documents');
+    return simple(found);
+  } catch (error) {
+    // What is wrong in the member, without where in this command.
+    if (error.status === 400) throw new Error(error.reason.replace(/^[^:]*: | \(line \d+, column \d+\)$/g, ''));
+    throw error;
   }
-  return new Map([...value].map(([name, one]) => [name, simple(one)]));
 }
 
 export const number = (value) => Number(value ?? 0);

@@ -1,11 +1,8 @@
-// One document: its JSON text in an editor, its revisions, conflicts and attachments.
-import { add, ask, button, bytes, el, errorBox, field, form, longText, notice, shown, table } from './dom.js';
+// One document: the editor of it, its revisions, conflicts and attachments.
+import { add, ask, button, bytes, el, errorBox, field, form, notice, shown, table } from './dom.js';
 import { Failure, call, deleteDocument, documentPath, part, readDocument, saveDocument, send, url } from './api.js';
-import { format, parse } from './json.js';
 import { documentLink } from './documents.js';
-
-/** Longer texts make an editor slow: it opens when it is asked for. */
-const EDITED_AT_ONCE = 200000;
+import { Conflict, Editor } from './editor.js';
 
 export async function showDocument(view, page) {
   if (page.parts[2] === 'new') await showNew(view, page);
@@ -23,7 +20,7 @@ function head(database, title) {
 async function showNew(view, page) {
   const id = page.query.get('id') ?? (await call('GET', '/_uuids', undefined, page.signal)).uuids[0];
   add(view, head(page.database, 'New document'));
-  new Editor(view, page, new Map([['_id', id]]), null).show();
+  editor(view, page, new Map([['_id', id]]), null).show();
 }
 
 async function showStored(view, page) {
@@ -54,7 +51,7 @@ async function showStored(view, page) {
       el('a', { href: documentLink(database, id) }, 'Show the current one')))]);
   }
   if (conflicts.length > 0) add(view, [conflictWarning(page, id, conflicts)]);
-  new Editor(view, page, document, id).show();
+  editor(view, page, document, id).show();
   add(view, attachments(page, id, document));
   if (revisions.length > 0) add(view, [revisionList(database, id, revisions, current)]);
 }
@@ -87,108 +84,43 @@ function revisionList(database, id, revisions, current) {
     })));
 }
 
-/** The JSON text of a document, which can be changed and saved. */
-class Editor {
-  constructor(view, page, document, id) {
-    this.view = view;
-    this.page = page;
-    this.id = id;
-    this.rev = document.get('_rev') ?? null;
-    this.text = format(document);
-    this.area = null;
-    this.answer = el('div');
-    page.isChanged = () => this.area !== null && this.area.value !== this.text;
-    page.requireSaved = () => { if (page.isChanged()) throw new Error('There are changes; save them first'); };
-  }
-
-  show() {
-    const box = el('div');
-    add(this.view, [box]);
-    if (this.text.length <= EDITED_AT_ONCE) { this.edit(box); return; }
-    const open = button(`Edit all ${bytes(this.text.length)}`, () => { box.replaceChildren(); this.edit(box); });
-    const path = documentPath(this.page.database, this.id, { rev: this.rev });
-    add(box, [
-      el('p', { class: 'dim' }, 'This document is long. With all of its text the page may need some seconds.'), longText(this.text),
-      el('div', { class: 'row' }, open, path && el('a', { class: 'button', href: url(path), download: 'document.json' }, 'Download'), this.removal()),
-    ]);
-  }
-
-  edit(box) {
-    this.area = el('textarea', {
-      spellcheck: 'false', autocapitalize: 'none', autocomplete: 'off', wrap: 'soft', dir: 'ltr',
-      rows: String(Math.min(30, Math.max(8, this.text.slice(0, 5000).split('\n').length + 1))),
-    });
-    this.area.value = this.text;
-    this.area.addEventListener('keydown', (event) => {
-      if (event.key === 's' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); editing.requestSubmit(); }
-    });
-    const editing = form({}, () => this.save(), field('Document as JSON', this.area),
-      el('div', { class: 'row' }, el('button', { class: 'primary' }, this.id === null ? 'Create' : 'Save'),
-        button('Format', () => { this.area.value = format(parse(this.area.value)); }), this.removal()));
-    add(box, [editing, this.answer]);
-  }
-
-  removal() {
-    if (this.id === null || this.rev === null) return null;
-    return button('Delete', async () => {
-      if (!await ask('Delete a document', ['The document ', el('strong', {}, shown(this.id, 120)), ' is deleted.'], 'Delete')) return;
-      await deleteDocument(this.page.database, this.id, this.rev);
-      this.page.isChanged = null;
-      notice('Deleted ', shown(this.id, 60));
-      location.hash = `/db/${part(this.page.database)}`;
-    }, 'danger');
-  }
-
-  async save() {
-    this.answer.replaceChildren();
-    const document = parse(this.area.value);
-    if (!(document instanceof Map)) throw new Error('A document is a JSON object');
-    const id = document.get('_id') ?? this.id;
-    if (id !== null && typeof id !== 'string') throw new Error('The "_id" must be a string');
-    if (id === '') throw new Error('The "_id" must not be empty');
-    if (this.id !== null && id !== this.id) throw new Error('The "_id" is that of another document; copy the text into a new document instead');
-    try {
-      const saved = await saveDocument(this.page.database, id, this.area.value);
-      this.text = this.area.value;
-      notice('Saved revision ', saved.rev);
-      const target = documentLink(this.page.database, saved.id);
-      if (location.hash === target) await this.page.reload();
-      else location.hash = target.slice(1);
-    } catch (error) {
-      if (!(error instanceof Failure) || error.status !== 409) throw error;
-      await this.showConflict(document, id, error);
-    }
-  }
-
-  /** Somebody else has saved the document meanwhile. */
-  async showConflict(mine, id, error) {
-    let stored = null;
-    try {
-      stored = await readDocument(this.page.database, id, {}, this.page.signal);
-    } catch (problem) {
-      if (problem.status !== 404) throw problem;
-    }
-    const over = () => {
+/** The editor of a document; `id` is null for a new one. */
+function editor(view, page, document, id) {
+  const { database, signal } = page;
+  const rev = document.get('_rev') ?? null;
+  const path = id === null ? null : documentPath(database, id, { rev });
+  const address = (mine) => documentLink(database, mine.get('_id') ?? id);
+  return new Editor(view, page, document, {
+    isNew: id === null, label: 'Document as JSON', name: id, locked: id === null ? [] : ['_id', '_rev'], download: path && url(path), address,
+    async save(mine, text) {
+      const wanted = mine.get('_id') ?? id;
+      if (wanted !== null && typeof wanted !== 'string') throw new Error('The "_id" must be a string');
+      if (wanted === '') throw new Error('The "_id" must not be empty');
+      if (id !== null && wanted !== id) throw new Error('The "_id" is that of another document; copy the text into a new document instead');
+      try {
+        return documentLink(database, (await saveDocument(database, wanted, text)).id);
+      } catch (error) {
+        if (!(error instanceof Failure) || error.status !== 409) throw error;
+        throw new Conflict(error.message);
+      }
+    },
+    async stored(mine) {
+      try {
+        return await readDocument(database, mine.get('_id') ?? id, {}, signal);
+      } catch (problem) {
+        if (problem.status !== 404) throw problem;
+        return null;
+      }
+    },
+    over(mine, stored) {
       if (stored === null) mine.delete('_rev');
       else mine.set('_rev', stored.get('_rev'));
-      this.area.value = format(mine);
-      return this.save();
-    };
-    add(this.answer, [el('div', { class: 'warning', role: 'alert' },
-      el('p', {}, el('strong', {}, 'Not saved: '), shown(error.message)),
-      stored === null
-        ? el('p', {}, 'The document has been deleted meanwhile.')
-        : [el('p', {}, 'Stored is revision ', el('span', { class: 'mono' }, stored.get('_rev')), ':'), longText(format(stored))],
-      el('div', { class: 'row' }, button('Save mine over it', over),
-        button('Discard mine', () => {
-          this.page.isChanged = null;
-          const target = documentLink(this.page.database, id);
-          if (location.hash === target) return this.page.reload();
-          location.hash = target.slice(1);
-          return null;
-        })))]);
-    this.answer.firstChild.scrollIntoView({ block: 'nearest' });
-  }
+    },
+    remove: id === null || rev === null ? null : async () => {
+      await deleteDocument(database, id, rev);
+      return `#/db/${part(database)}`;
+    },
+  });
 }
 
 function attachments(page, id, document) {
@@ -223,6 +155,6 @@ function attachments(page, id, document) {
       await send('PUT', path, { body: chosen, type: chosen.type || 'application/octet-stream' });
       notice('Added ', shown(chosen.name, 60));
       await page.reload();
-    }, el('div', { class: 'row' }, field('Add a file', file, 'grow'), el('button', {}, 'Add'))),
+    }, el('div', { class: 'row' }, field('Add a file', file, 'grow'), el('button', {}, 'Attach'))),
   ];
 }

@@ -8,6 +8,9 @@ export class Numeral {
   toString() { return this.text; }
 }
 
+/** A document whose first name begins with `$` and is a name all the same, not one of a type: it is written escaped. */
+export class Literal extends Map {}
+
 /** @throws SyntaxError for what is not JSON, with the browser's words, and for a member that an object has twice. */
 export function parse(text) {
   JSON.parse(text);
@@ -61,9 +64,10 @@ class Reader {
   }
 
   members() {
-    const found = new Map();
+    let found = new Map();
     this.list('}', () => {
       this.skip();
+      if (found.size === 0 && this.text.startsWith('"\\u0024', this.at)) found = new Literal();
       const name = this.string();
       this.skip();
       this.at += 1;
@@ -123,7 +127,8 @@ export function format(value, indent = '') {
   const lines = (open, parts, close) =>
     parts.length === 0 ? open + close : `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
   if (value instanceof Map) {
-    return lines('{', [...value].map(([name, member]) => `${quoted(name)}: ${format(member, inner)}`), '}');
+    const key = (name, at) => (at === 0 && value instanceof Literal ? quoted(name).replace(/^"\$/, '"\\u0024') : quoted(name));
+    return lines('{', [...value].map(([name, member], at) => `${key(name, at)}: ${format(member, inner)}`), '}');
   }
   if (Array.isArray(value)) return lines('[', value.map((element) => format(element, inner)), ']');
   if (typeof value === 'string') return quoted(value);
