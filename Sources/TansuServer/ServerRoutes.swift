@@ -3,11 +3,12 @@
 enum ServerRoutes {
     static let all: [Route] =
         WelcomeEndpoints.routes + UUIDEndpoint.routes + SessionEndpoint.routes + NodeEndpoints.routes
-        + DatabaseListEndpoints.routes + [DatabaseUpdatesEndpoint.route, CommandEndpoint.route]
+        + DatabaseListEndpoints.routes + [DatabaseUpdatesEndpoint.route] + CommandEndpoint.routes
         + InspectorEndpoint.routes + CollectionRoutes.all
 
     /// Those of the inspector of a database.
-    static let inspection: [Route] = InspectorEndpoint.routes + [InspectionEndpoint.route, CommandEndpoint.route]
+    static let inspection: [Route] =
+        InspectorEndpoint.routes + [InspectionEndpoint.route, WordsEndpoint.inspectionRoute] + CommandEndpoint.routes
 }
 
 /// The routes of databases and documents.

@@ -231,6 +231,37 @@ import Testing
         await inspector.stop()
     }
 
+    @Test("Words and changes of any collection are there, for whoever has the address") @available(macOS 14, *)
+    func wordsAndChanges() async throws {
+        let database = try Database(.memory)
+        try await database.collection("people").save(["_id": .int64(1), "text": "dark coffee"])
+        let inspector = try await Inspector.start(database)
+        var client = try Client(inspector)
+        let search = #"{"search":"coffee","keys":true}"#
+        for name in ["people", "nobody"] {
+            #expect(try await client.answer("POST", "/\(name)/_words", search).0 == 401)
+        }
+        #expect(try await client.answer("GET", "/_command/changes").0 == 401)
+        #expect(try await client.enter() == 200)
+        #expect(try await client.answer("GET", "/people/_words").1 == "{\"index\":null}\n")
+        #expect(try await client.answer("PUT", "/people/_words", #"{"keys":{"text":"text"}}"#).0 == 403)
+        try await database.collection("people").ensureTextIndex("words", onPaths: ["text"])
+        let found = try await client.answer("POST", "/people/_words", search).1
+        #expect(found.contains(#""key":"{\"$numberLong\":\"1\"}"}"#), "\(found)")
+        #expect(try await client.answer("POST", "/nobody/_words", search).0 == 400)
+        // An open feed does not keep the inspector from ending.
+        let entered = client
+        let feed = Task { try await entered.answer("GET", "/_command/changes?since=0").0 }
+        try await Task.sleep(for: .milliseconds(50))
+        await inspector.stop()
+        _ = await feed.result
+        let writing = try await Inspector.start(database, allowsWriting: true)
+        client = try Client(writing)
+        #expect(try await client.enter() == 200)
+        #expect(try await client.answer("PUT", "/others/_words", #"{"keys":{"text":"text"}}"#).0 == 200)
+        await writing.stop()
+    }
+
     @Test("A port that is taken is an error") @available(macOS 14, *)
     func taken() async throws {
         let database = try Database(.memory)

@@ -168,6 +168,11 @@ final class EngineFeed: @unchecked Sendable {
         } ?? nil
     }
 
+    /// The number of the last commit of which nothing is left to deliver; `nil` while the database is suspended.
+    func position() throws -> Int? {
+        try handle.call { Int(clamping: tansu_feed_position($0)) }
+    }
+
     /// Skips all events that there are now.
     func skip() throws {
         _ = try handle.call { feed in try engineCall { tansu_feed_skip(feed, 0, nil, $0) } }

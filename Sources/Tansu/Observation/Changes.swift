@@ -67,6 +67,13 @@ extension Database {
 
         /// The document as it is after the commit.
         public static let after = Self(rawValue: 2)
+
+        /// The options of a feed; of all collections when there are no names.
+        fileprivate func options(of collections: [String]?) -> BSONDocument {
+            var options: BSONDocument = ["before": .bool(contains(.before)), "after": .bool(contains(.after))]
+            if let collections { options["collections"] = .array(BSONArray(collections.map { BSONValue($0) })) }
+            return options
+        }
     }
 }
 
@@ -140,11 +147,8 @@ extension Database {
         ) {
             self.database = database
             self.codec = codec
-            var options: BSONDocument = [
-                "before": .bool(documents.contains(.before)), "after": .bool(documents.contains(.after)),
-            ]
-            if let collections { options["collections"] = .array(BSONArray(collections.map { BSONValue($0) })) }
-            open = { [options] in
+            let options = documents.options(of: collections)
+            open = {
                 OwnedFeed(try EngineFeed(database.engine, since: since, options: options, resumption: .continued))
             }
             first = since == nil ? First(Result(catching: open)) : nil
@@ -257,16 +261,22 @@ extension Database {
         private let feed: OwnedFeed
         private let codec = DocumentCodec<BSONDocument>.documents
 
-        /// Opens a stream of the events of all collections, without documents, from now on.
-        package init(_ database: Database) throws {
-            let options: BSONDocument = ["before": false, "after": false]
-            feed = OwnedFeed(try EngineFeed(database.engine, since: nil, options: options, resumption: .continued))
+        /// Opens a stream of the events as ``Database/changes(since:collections:documents:)`` does: without more, of all
+        /// collections, without documents, from now on.
+        package init(
+            _ database: Database, since: Int? = nil, collections: [String]? = nil, documents: ChangeDocuments = []
+        ) throws {
+            let options = documents.options(of: collections)
+            feed = OwnedFeed(try EngineFeed(database.engine, since: since, options: options, resumption: .continued))
         }
 
         /// The next event, or nil when there is none now.
         package func next() throws -> Change<BSONDocument>? {
             try feed.engine.nextChange { try Change($0, codec) }
         }
+
+        /// The number of the last commit of which nothing is left to read, after which a later stream continues.
+        package func position() throws -> Int? { try feed.engine.position() }
 
         /// Skips all events that there are now.
         package func skip() throws { try feed.engine.skip() }

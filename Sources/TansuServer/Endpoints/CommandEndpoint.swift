@@ -8,7 +8,9 @@ import TansuSync
 /// `/_command`: a JSON command that reads, for server admins, with the response of the engine. CouchDB has no such request: it is for
 /// what its API cannot ask, such as pipelines, plans and what takes the space. The inspector of a database may write by it as well.
 enum CommandEndpoint {
-    static let route = Route("/_command", allow: "POST", access: .serverAdmin, [.post: .init(run)])
+    static let routes = [
+        Route("/_command", allow: "POST", access: .serverAdmin, [.post: .init(run)]), CommandChangesEndpoint.route,
+    ]
 
     private static let reading: Set<BytewiseText> = [
         "find", "get", "count", "distinct", "aggregate", "explain", "indexes", "collections", "collectionInfo",
@@ -36,7 +38,7 @@ enum CommandEndpoint {
         let name = BytewiseText(command["op"]?.stringValue ?? "")
         let mayWrite = request.server.inspection?.allowsWriting == true
         guard reading.contains(name) || (mayWrite && writing.contains(name)) else {
-            throw HTTPFailure.forbidden(refusal(of: name, request))
+            throw refusal(of: name, request)
         }
         for member in ["batch", "transaction"] where command[member] != nil {
             throw HTTPFailure.badRequest("`\(member)` is not possible here: a command begins and ends with its request")
@@ -85,10 +87,10 @@ enum CommandEndpoint {
         return response.extendedJSON(.relaxed)
     }
 
-    private static func refusal(of name: BytewiseText, _ request: ServerRequest) -> String {
-        guard writing.contains(name) else { return "The command \"\(name.text)\" is not possible here" }
+    private static func refusal(of name: BytewiseText, _ request: ServerRequest) -> HTTPFailure {
+        guard writing.contains(name) else { return .forbidden("The command \"\(name.text)\" is not possible here") }
         return request.server.inspection == nil
-            ? "Only commands that read are possible here" : "The inspector was started to read only"
+            ? .forbidden("Only commands that read are possible here") : .readOnlyInspection
     }
 
     /// The response to a command that finds documents, of which it has the first: `complete` says whether these are all.

@@ -8,9 +8,15 @@ import TansuSync
 /// `/{db}/_words`: searches by the index of words of a collection, which CouchDB has not. GET describes the index, PUT creates it, POST
 /// asks it: `{"search": …}`, `{"complete": "wor"}` or `{"suggest": "wrod"}`.
 enum WordsEndpoint {
-    static let route = Route(
-        "/:db/_words", allow: "GET,POST,PUT",
-        [.get: .init(describe), .post: .init(ask), .put: .init(.databaseAdmin, create)])
+    static let route = route(.member, .databaseAdmin)
+    /// That of the inspector of a database.
+    static let inspectionRoute = route(.serverAdmin, .serverAdmin)
+
+    private static func route(_ access: Access, _ creation: Access) -> Route {
+        Route(
+            "/:db/_words", allow: "GET,POST,PUT", access: access,
+            [.get: .init(describe), .post: .init(ask), .put: .init(creation, create)])
+    }
 
     /// The name of the index that PUT creates.
     private static let indexName = "words"
@@ -28,6 +34,7 @@ enum WordsEndpoint {
     }
 
     private static func create(_ request: ServerRequest) async throws -> Response {
+        if request.server.inspection?.allowsWriting == false { throw HTTPFailure.readOnlyInspection }
         try request.requireJSONContentType()
         let body = try await request.jsonObject()
         guard case .document(let keys)? = body["keys"], keys.allSatisfy({ $0.value == "text" }), !keys.isEmpty else {
@@ -97,6 +104,7 @@ enum WordsEndpoint {
     ) async throws -> Response {
         let limit = try count("limit", in: body, or: 25, upTo: 200)
         let skip = try count("skip", in: body, or: 0, upTo: 1_000_000)
+        let hasKeys = body["keys"] == true
         let texts = FoundTexts(search, index: try await request.wordIndex())
         let query = try request.nativeCollection().search(search).skip(skip).limit(limit + 1).ranked()
         let clock = ContinuousClock()
@@ -108,10 +116,12 @@ enum WordsEndpoint {
             found.prefix(limit).map { hit -> BSONValue in
                 let snippets = texts.places(in: hit.value, most: snippetsMost, bytes: textsMost).map(json)
                 let id = hit.value["_id"] ?? .null
-                return [
+                var found: BSONDocument = [
                     "id": .string(RevisionStore.text(of: id) ?? id.wireJSON), "score": .double(hit.score),
                     "snippets": .array(BSONArray(snippets)),
                 ]
+                if hasKeys { found["key"] = .string(id.extendedJSON(.canonical)) }
+                return .document(found)
             }
         }
         return .json([
@@ -168,7 +178,8 @@ enum WordsEndpoint {
 extension ServerRequest {
     /// The documents of the database that the path names, without their revisions.
     fileprivate func nativeCollection() throws -> Database.Collection<BSONDocument> {
-        _ = try collection()
+        // Looking a replicated collection up may write.
+        if server.inspection == nil { _ = try collection() }
         return try database.collection(databaseName)
     }
 

@@ -33,6 +33,10 @@ final class Inspection: Sendable {
     }
 }
 
+extension HTTPFailure {
+    static var readOnlyInspection: HTTPFailure { .forbidden("The inspector was started to read only") }
+}
+
 /// `/_session` of the inspector of a database: what it may do, and the exchange of the token of its address.
 enum InspectionEndpoint {
     static let route = Route(

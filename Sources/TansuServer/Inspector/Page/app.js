@@ -6,12 +6,13 @@ import { showDatabases } from './databases.js';
 import { showDocuments } from './documents.js';
 import { showDocument } from './document.js';
 import { showQuery } from './query.js';
-import { showSearch } from './search.js';
+import { showCollectionSearch, showSearch } from './search.js';
 import { showIndexes } from './indexes.js';
 import { showChanges } from './changes.js';
 import { showReplication } from './replication.js';
 import { showCollectionIndexes, showRecord, showRecords, showStorage } from './collections.js';
 import { showNativeQuery } from './pipelines.js';
+import { showLive } from './live.js';
 
 const main = document.getElementById('main');
 let current = new AbortController();
@@ -30,8 +31,11 @@ function viewOf([first, database, kind, id]) {
   if (first === 'storage' || (!first && isOfDatabase())) return showStorage;
   if (first === 'c' && database) {
     if (kind === 'doc' && id) return showRecord;
-    return { undefined: showRecords, new: showRecord, query: showNativeQuery, indexes: showCollectionIndexes }[kind];
+    return {
+      undefined: showRecords, new: showRecord, search: showCollectionSearch, query: showNativeQuery, indexes: showCollectionIndexes, changes: showLive,
+    }[kind];
   }
+  if (first === 'changes' && !database) return showLive;
   if (isOfDatabase()) return null;
   if (!first) return showDatabases;
   if (first === 'login') return showLogin;
@@ -97,8 +101,8 @@ async function show() {
   main.replaceChildren(view);
   main.removeAttribute('aria-busy');
   for (const link of document.querySelectorAll('header nav a')) {
-    const isCurrent = link.hash === '#/' ? !/^\/(replication|login|storage|c\/)/.test(hash)
-      : link.hash === '#/storage' ? /^\/(storage|c\/|$)/.test(hash) : hash.startsWith('/replication');
+    const isCurrent = link.hash === '#/' ? !/^\/(replication|login|storage|changes|c\/)/.test(hash)
+      : link.hash === '#/storage' ? /^\/(storage|changes|c\/|$)/.test(hash) : hash.startsWith('/replication');
     if (isCurrent) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }

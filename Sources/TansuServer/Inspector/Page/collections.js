@@ -1,7 +1,7 @@
 // Collections as the engine has them, replicated or not: what takes the space, documents, indexes.
 import { add, ask, bytes, button, el, field, form, longText, notice, shown, table } from './dom.js';
 import { part } from './api.js';
-import { checked, command, count, number, readRecord } from './commands.js';
+import { checked, command, count, number, readRecord, told } from './commands.js';
 import { format, parse, summary } from './json.js';
 import { isWritable } from './session.js';
 import { Conflict, Editor } from './editor.js';
@@ -13,7 +13,7 @@ const INDEX = '{\n  "keys": { "name": 1 },\n  "options": {}\n}';
 /** Heading and tabs of the pages of a collection. */
 export function collectionHead(name, tab) {
   const root = `#/c/${part(name)}`;
-  const tabs = [['', 'Documents'], ['/query', 'Query'], ['/indexes', 'Indexes']];
+  const tabs = [['', 'Documents'], ['/search', 'Search'], ['/query', 'Query'], ['/indexes', 'Indexes'], ['/changes', 'Changes']];
   return [
     el('p', { class: 'crumbs' }, el('a', { href: '#/storage' }, 'Collections')),
     el('h1', {}, shown(name)),
@@ -33,9 +33,8 @@ const cell = (value) => el('td', { class: 'number' }, value === undefined ? '' :
 
 /** All collections with what they take, and the segments of the log. */
 export async function showStorage(view, page) {
-  add(view, [el('h1', {}, 'Collections')]);
-  const storage = (await command({ op: 'storage' }, page.signal)).get('storage');
-  const stats = (await command({ op: 'stats' }, page.signal)).get('stats');
+  add(view, [el('h1', {}, 'Collections'), el('p', {}, el('a', { href: '#/changes' }, 'Changes of all collections'))]);
+  const [storage, stats] = await Promise.all([told('storage', {}, page.signal), told('stats', {}, page.signal)]);
   const rows = storage.get('collections').map((one) => {
     const indexes = one.get('indexes').reduce((sum, index) => sum + number(index.get('bytes')), 0);
     return el('tr', {},
@@ -149,8 +148,7 @@ function editor(view, page, document, id) {
 export async function showCollectionIndexes(view, page) {
   const { database: collection, signal } = page;
   add(view, collectionHead(collection, '/indexes'));
-  const indexes = (await command({ op: 'indexes', collection }, signal)).get('indexes');
-  const storage = (await command({ op: 'storage' }, signal)).get('storage');
+  const [indexes, storage] = await Promise.all([told('indexes', { collection }, signal), told('storage', {}, signal)]);
   const sizes = new Map(storage.get('collections').find((one) => one.get('name') === collection)?.get('indexes').map((one) => [one.get('name'), one]) ?? []);
   const row = (name, definition, drop) => el('tr', {},
     el('th', { scope: 'row', class: 'id' }, shown(name)), el('td', { class: 'text mono' }, el('bdi', {}, summary(definition, 1000))),

@@ -18,6 +18,9 @@ export async function command(members, signal) {
   return answer;
 }
 
+/** The member of the answer that is named as the command. */
+export const told = async (op, members, signal) => (await command({ op, ...members }, signal)).get(op);
+
 /** A document with the types of its numbers, null if there is none. */
 export async function readRecord(collection, id, signal) {
   const document = (await command({ op: 'get', collection, id, canonical: true }, signal)).get('document');

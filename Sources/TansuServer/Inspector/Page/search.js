@@ -2,22 +2,37 @@
 import { add, el, facts, field, form, notice, shown } from './dom.js';
 import { call, databasePath, exact, part } from './api.js';
 import { parse } from './json.js';
+import { simple } from './values.js';
+import { collectionHead, named, recordLink } from './collections.js';
 import { databaseHead, documentLink } from './documents.js';
+import { isWritable } from './session.js';
 
 const SIZE = 20;
 const EXAMPLE = '{\n  "keys": { "title": "text", "body": "text" },\n  "language": "none"\n}';
 
-export async function showSearch(view, page) {
+/** That of a database of the server. */
+export const showSearch = (view, page) => show(view, page, databaseHead, `#/db/${part(page.database)}`, true, (hit) => {
+  const id = hit.get('id');
+  return el('a', { href: documentLink(page.database, id) }, shown(id));
+});
+
+/** That of a collection, whose ids are of any type. */
+export const showCollectionSearch = (view, page) => show(view, page, collectionHead, `#/c/${part(page.database)}`, isWritable(), (hit) => {
+  const id = parse(hit.get('key'));
+  return el('a', { href: recordLink(page.database, id) }, shown(named(simple(id))));
+});
+
+async function show(view, page, head, root, mayCreate, linkOf) {
   const { database, query } = page;
   const path = `${databasePath(database)}/_words`;
-  add(view, databaseHead(database, '/search'));
+  add(view, [head(database, '/search')]);
   const { index } = await call('GET', path, undefined, page.signal);
   if (index === null) {
-    add(view, noIndex(path, page));
+    add(view, noIndex(path, page, mayCreate));
     return;
   }
   const text = query.get('q') ?? '';
-  const link = (members) => `#/db/${part(database)}/search?${new URLSearchParams(members)}`;
+  const link = (members) => `${root}/search?${new URLSearchParams(members)}`;
   const go = async (wanted) => {
     const target = link({ q: wanted });
     if (location.hash === target) await page.reload();
@@ -33,22 +48,21 @@ export async function showSearch(view, page) {
   ]);
   if (text.trim() === '') return;
   const skip = Number(query.get('skip') ?? 0);
-  const answer = await exact('POST', path, JSON.stringify({ search: text, limit: SIZE, skip }), page.signal);
+  const answer = await exact('POST', path, JSON.stringify({ search: text, limit: SIZE, skip, keys: true }), page.signal);
   const hits = answer.get('hits');
   if (skip === 0 && hits.length < SIZE) await didYouMean(view, path, text, link, page);
   add(view, [facts([
     ['results', hits.length === 0 ? 'none' : `${skip + 1} to ${skip + hits.length}`], ['time', `${Number(answer.get('time_ms')).toFixed(2)} ms`],
   ])]);
-  if (hits.length > 0) add(view, [el('ol', { class: 'hits', start: skip + 1 }, hits.map((hit) => hitRow(database, hit)))]);
+  if (hits.length > 0) add(view, [el('ol', { class: 'hits', start: skip + 1 }, hits.map((hit) => hitRow(hit, linkOf(hit))))]);
   add(view, [el('div', { class: 'row' },
     skip > 0 && el('a', { class: 'button', href: link({ q: text, skip: Math.max(0, skip - SIZE) }) }, 'Previous page'),
     answer.get('more') && el('a', { class: 'button', href: link({ q: text, skip: skip + SIZE }) }, 'Next page'))]);
 }
 
-function hitRow(database, hit) {
-  const id = hit.get('id');
+function hitRow(hit, link) {
   return el('li', {},
-    el('a', { href: documentLink(database, id) }, shown(id)),
+    link,
     el('span', { class: 'mark' }, `score ${Number(hit.get('score')).toFixed(3)}`),
     hit.get('snippets').map((snippet) => el('p', {},
       shown(snippet.get('path'), 60), ': ',
@@ -127,12 +141,12 @@ function searchBox(path, signal, go) {
 }
 
 /** What a collection without an index of words shows: how to make one. */
-function noIndex(path, page) {
+function noIndex(path, page, mayCreate) {
   const area = el('textarea', { rows: '4', spellcheck: 'false', autocapitalize: 'none', dir: 'ltr' });
   area.value = EXAMPLE;
   return [
     el('p', {}, 'The documents have no index of words. It finds texts by their words, in every script, best ones first. {"**": "text"} has all texts.'),
-    form({}, async () => {
+    mayCreate && form({}, async () => {
       parse(area.value);
       await exact('PUT', path, area.value);
       notice('Created the index');
