@@ -26,9 +26,8 @@ final class CallRecorder: @unchecked Sendable {
     /// What records the calls of this task that may be made again.
     @TaskLocal private static var trial: Locked<[@Sendable () -> Void]>?
 
-    private let logger: Logger?
+    private let receiver: SlowCallReceiver
     private let slowTime: Duration
-    private let logsValues: Bool
     private let timers: [CallKind: CoreMetrics.Timer]
     private let failures: [CallKind: CoreMetrics.Counter]
     private let queue = WorkQueue("tansu explain", width: 1)
@@ -41,12 +40,11 @@ final class CallRecorder: @unchecked Sendable {
     /// The duration from which on it wants calls.
     var shortest: Duration { timers.isEmpty ? slowTime : .zero }
 
-    /// `nil` without a logger and metrics: then nothing is measured.
+    /// `nil` without a logger, metrics and a list of slow calls: then nothing is measured.
     init?(_ options: Database.Options) {
-        guard options.logger != nil || options.metrics != nil else { return nil }
-        logger = options.logger
+        receiver = SlowCallReceiver(options)
+        guard receiver.isWanted || options.metrics != nil else { return nil }
         slowTime = options.slowCallTime
-        logsValues = options.logsQueryValues
         var timers: [CallKind: CoreMetrics.Timer] = [:]
         var failures: [CallKind: CoreMetrics.Counter] = [:]
         if let factory = options.metrics {
@@ -71,8 +69,10 @@ final class CallRecorder: @unchecked Sendable {
     func receive(_ call: RecordedCall) {
         // Calls on the library's own collections are not recorded.
         guard !call.collection.hasPrefix("tansu.") else { return }
+        var call = call
+        if logs(call) { call.end = Date() }
         guard let trial = Self.trial else { return record(call) }
-        trial.withLock { $0.append { self.record(call) } }
+        trial.withLock { [call] in $0.append { self.record(call) } }
     }
 
     /// Runs `body`, calls with a time limit that are made again when it returns `nil`: then these are not recorded.
@@ -86,47 +86,37 @@ final class CallRecorder: @unchecked Sendable {
         return result
     }
 
-    /// Whether a call is slow and there is a logger.
-    func logs(_ call: RecordedCall) -> Bool { logger != nil && .nanoseconds(call.nanoseconds) >= slowTime }
+    /// Whether a call is slow and somebody wants to know.
+    func logs(_ call: RecordedCall) -> Bool { receiver.isWanted && .nanoseconds(call.nanoseconds) >= slowTime }
 
     private func record(_ call: RecordedCall) {
         timers[call.kind]?.recordNanoseconds(call.nanoseconds)
         if call.failed { failures[call.kind]?.increment() }
-        guard let logger, logs(call) else { return }
-        var metadata: Logger.Metadata = ["milliseconds": "\(Double(call.nanoseconds / 1000) / 1000)"]
-        if !call.collection.isEmpty { metadata["collection"] = "\(call.collection)" }
-        let shown = call.query.map { logsValues ? $0 : $0.withoutValues }
+        guard logs(call) else { return }
+        var details: Logger.Metadata = ["milliseconds": "\(Double(call.nanoseconds / 1000) / 1000)"]
+        if !call.collection.isEmpty { details["collection"] = "\(call.collection)" }
+        if let order = call.hints["$orderby"] { details["orderby"] = "\(order)" }
         let isPipeline = call.kind == .pipeline
-        if let shown, isPipeline {
-            metadata["pipeline"] = "\(BSONValue(shown.map(\.value)).extendedJSON(.relaxed))"
-        } else if let shown {
-            metadata["query"] = "\(shown.extendedJSON(.relaxed))"
-        }
-        if let order = call.hints["$orderby"] { metadata["orderby"] = "\(order)" }
-        let (message, details): (Logger.Message, Logger.Metadata) = ("slow \(call.kind)", metadata)
         // Explaining runs the query again, on another thread and one query at a time.
         let isFree = isExplaining.withLock { isExplaining in
             defer { isExplaining = isExplaining || (call.query != nil && !isPipeline) }
             return !isExplaining
         }
-        guard let query = call.query, !isPipeline, isFree else {
-            logger.warning(message, metadata: details)
-            return
-        }
-        let job = { @Sendable [weak self] in
+        guard let query = call.query, !isPipeline, isFree else { return receiver.receive(call, details) }
+        let job = { @Sendable [weak self, receiver, details] in
             var (query, hints) = (query, call.hints)
             // Those of a write, or of a call that asks for something else than documents.
             for key in ["$upsert", "$dropall"] { query[key] = nil }
             for key in ["$upsert", "$arrayFilters", "$onlycount", "$explain"] { hints[key] = nil }
             hints["$maxTimeMS"] = 10_000
             let explained = self?.explain(query, hints, in: call.collection) ?? [:]
-            logger.warning(message, metadata: details.merging(explained) { own, _ in own })
+            receiver.receive(call, details.merging(explained) { own, _ in own })
             self?.isExplaining.withLock { $0 = false }
         }
         do {
             try queue.submit(job)
         } catch {
-            logger.warning(message, metadata: details)
+            receiver.receive(call, details)
             isExplaining.withLock { $0 = false }
         }
     }
@@ -140,15 +130,15 @@ final class CallRecorder: @unchecked Sendable {
     func warn(of document: BSONDocument, _ violation: BSONDocument, in collection: String) {
         var metadata: Logger.Metadata = ["collection": "\(collection)"]
         for (key, value) in document { metadata[key] = "\(value)" }
-        for key in ["path", "rule"] + (logsValues ? ["message"] : []) {
+        for key in ["path", "rule"] + (receiver.logsValues ? ["message"] : []) {
             metadata[key] = "\(violation[key]?.stringValue ?? "")"
         }
-        logger?.warning("invalid document", metadata: metadata)
+        receiver.logger?.warning("invalid document", metadata: metadata)
     }
 
     /// Logs an event.
     func log(_ message: Logger.Message, _ metadata: Logger.Metadata) {
-        logger?.info(message, metadata: metadata)
+        receiver.logger?.info(message, metadata: metadata)
     }
 
     private func explain(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) -> Logger.Metadata {
@@ -171,6 +161,31 @@ final class CallRecorder: @unchecked Sendable {
     }
 }
 
+/// Who is told of slow calls: a logger, and a list that the query's values may be in.
+private struct SlowCallReceiver: Sendable {
+    let logger: Logger?
+    let logsValues: Bool
+    private let list: (@Sendable (String, Date, Logger.Metadata) -> Void)?
+
+    init(_ options: Database.Options) {
+        (logger, logsValues, list) = (options.logger, options.logsQueryValues, options.slowCallList)
+    }
+
+    var isWanted: Bool { logger != nil || list != nil }
+
+    func receive(_ call: RecordedCall, _ details: Logger.Metadata) {
+        func withQuery(_ query: BSONDocument?) -> Logger.Metadata {
+            guard let query else { return details }
+            let isPipeline = call.kind == .pipeline
+            let text = (isPipeline ? BSONValue(query.map(\.value)) : .document(query)).extendedJSON(.relaxed)
+            return details.merging([isPipeline ? "pipeline" : "query": "\(text)"]) { $1 }
+        }
+        logger?.warning(
+            "slow \(call.kind)", metadata: withQuery(call.query.map { logsValues ? $0 : $0.withoutValues }))
+        list?("\(call.kind)", call.end, withQuery(call.query))
+    }
+}
+
 /// A call of the engine that has ended.
 struct RecordedCall: Sendable {
     let kind: CallKind
@@ -181,6 +196,8 @@ struct RecordedCall: Sendable {
     /// What it was about, of a pipeline its stages; only of a call that is logged.
     var query: BSONDocument?
     var hints: BSONDocument = [:]
+    /// When it ended; likewise.
+    var end = Date.distantPast
 }
 
 extension BSONDocument {

@@ -1,4 +1,5 @@
 public import CoreMetrics
+import Foundation
 public import Logging
 
 extension Database {
@@ -90,6 +91,9 @@ extension Database {
         /// Whether slow calls are logged with the values of their queries, which may be personal; as `?` otherwise. Invalid
         /// documents are logged with the message then.
         public var logsQueryValues = false
+
+        /// Receives each slow call as ``logger`` does, with its kind, when it ended, and always with the values of its query.
+        package var slowCallList: (@Sendable (String, Date, Logger.Metadata) -> Void)?
 
         /// Where calls are counted and timed, such as `MetricsSystem.factory`; not measured when `nil`.
         ///

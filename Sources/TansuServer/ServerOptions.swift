@@ -29,6 +29,8 @@ public struct ServerOptions: Sendable {
     public var hasInspector: Bool
     /// How much of everything there may be.
     public var limits: ServerLimits
+    /// Where the database lists its slow calls, which server admins then see; nil where it does not.
+    public var slowCalls: SlowCalls?
     /// Receives the access log and what goes wrong; nil logs nothing.
     public var logger: Logger?
     /// Receives a span for each request, named by its method and route, such as `GET /:db/_changes`. Without one that of
@@ -52,6 +54,7 @@ public struct ServerOptions: Sendable {
         cors = nil
         hasInspector = true
         limits = ServerLimits()
+        slowCalls = nil
         logger = nil
         tracer = nil
     }

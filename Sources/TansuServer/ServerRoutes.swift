@@ -3,12 +3,13 @@
 enum ServerRoutes {
     static let all: [Route] =
         WelcomeEndpoints.routes + UUIDEndpoint.routes + SessionEndpoint.routes + NodeEndpoints.routes
-        + DatabaseListEndpoints.routes + [DatabaseUpdatesEndpoint.route] + CommandEndpoint.routes
-        + InspectorEndpoint.routes + CollectionRoutes.all
+        + DatabaseListEndpoints.routes + [DatabaseUpdatesEndpoint.route, SlowCallsEndpoint.route]
+        + CommandEndpoint.routes + InspectorEndpoint.routes + CollectionRoutes.all
 
     /// Those of the inspector of a database.
     static let inspection: [Route] =
-        InspectorEndpoint.routes + [InspectionEndpoint.route, WordsEndpoint.inspectionRoute] + CommandEndpoint.routes
+        InspectorEndpoint.routes + [InspectionEndpoint.route, WordsEndpoint.inspectionRoute]
+        + [SlowCallsEndpoint.route] + CommandEndpoint.routes
 }
 
 /// The routes of databases and documents.

@@ -12,6 +12,7 @@ struct ServeTests {
             (["--tls-key", "a.pem"], "\"--tls-certificate\" and \"--tls-key\" belong together"),
             (["--password-file", "a"], "\"--password-file\" needs \"--admin\""),
             (["--cors-credentials"], "\"--cors-credentials\" needs \"--cors-origin\""),
+            (["--slow-calls=-1"], "\"--slow-calls\" must be between 0 and 3600000 milliseconds, not -1"),
         ])
     func usage(words: [String], message: String) throws {
         let command = try Command.withPeople()

@@ -26,6 +26,21 @@ struct OpeningOptions: ParsableArguments {
     var timeout: Duration { .milliseconds(Int64(wait * 1000)) }
 }
 
+/// The option for the list of slow calls in the inspector.
+struct SlowCallOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "List calls of the database that take this many milliseconds or more in the inspector; 0 lists none.",
+            valueName: "ms"))
+    var slowCalls = 100
+
+    func validate() throws {
+        guard (0...3_600_000).contains(slowCalls) else {
+            throw ValidationError("\"--slow-calls\" must be between 0 and 3600000 milliseconds, not \(slowCalls)")
+        }
+    }
+}
+
 /// Arguments that name an existing database.
 protocol DatabaseTarget {
     var database: String { get }
@@ -35,10 +50,11 @@ protocol DatabaseTarget {
 extension OpenDatabase {
     /// Opens the database that the arguments name, runs a closure and closes the database.
     static func with<Result>(
-        _ target: some DatabaseTarget, _ mode: Mode, _ body: (OpenDatabase) throws -> Result
+        _ target: some DatabaseTarget, _ mode: Mode, configure: (inout Database.Options) -> Void = { _ in },
+        _ body: (OpenDatabase) throws -> Result
     ) throws -> Result {
         if !mode.isReading, let target = target as? CollectionArgument { try CommandLimits.check(target.collection) }
-        return try with(target.database, mode, target.opening, body)
+        return try with(target.database, mode, target.opening, configure: configure, body)
     }
 }
 

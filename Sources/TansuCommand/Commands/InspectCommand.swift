@@ -27,6 +27,7 @@ struct InspectCommand: Subcommand {
     @Flag(help: "Open the page in the browser of the desktop.")
     var open = false
 
+    @OptionGroup var slow: SlowCallOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -47,9 +48,10 @@ extension InspectCommand {
         guard #available(macOS 14, *) else {
             throw CommandError(code: "UNSUPPORTED", message: "The inspector needs macOS 14")
         }
-        return try OpenDatabase.with(target, write ? .write : .follow) { opened in
+        let slowCalls = slow.list()
+        return try OpenDatabase.with(target, write ? .write : .follow, configure: slow.record(slowCalls)) { opened in
             do {
-                try Interruption.handled { try waiting { try await serve(opened.database) } }
+                try Interruption.handled { try waiting { try await serve(opened.database, slowCalls) } }
             } catch {
                 throw CommandError(serving: error)
             }
@@ -58,8 +60,9 @@ extension InspectCommand {
     }
 
     @available(macOS 14, *)
-    private func serve(_ database: Database) async throws {
-        let inspector = try await Inspector.start(database, port: port, allowsWriting: write)
+    private func serve(_ database: Database, _ slowCalls: SlowCalls?) async throws {
+        let inspector = try await Inspector.start(
+            database, port: port, allowsWriting: write, slowCalls: slowCalls)
         try printResult(
             ["url": .string(inspector.url), "database": .string(target.database)],
             text: """
@@ -85,6 +88,19 @@ extension InspectCommand {
         process.arguments = [program, url]
         (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
         do { try process.run() } catch { writeError("tansu: No browser could be opened: \(error)") }
+    }
+}
+
+extension SlowCallOptions {
+    /// A list, unless none is wanted.
+    func list() -> SlowCalls? { slowCalls == 0 ? nil : SlowCalls() }
+
+    /// Has the database that is opened list its slow calls.
+    func record(_ list: SlowCalls?) -> (inout Database.Options) -> Void {
+        { options in
+            options.slowCallTime = .milliseconds(slowCalls)
+            list?.record(&options)
+        }
     }
 }
 #else

@@ -11,7 +11,8 @@ extension ServeCommand {
         }
         let options = try serverOptions()
         limitFragmentation()
-        return try OpenDatabase.with(target, create ? .create : .write) { opened in
+        let configure = slow.record(options.slowCalls)
+        return try OpenDatabase.with(target, create ? .create : .write, configure: configure) { opened in
             let server = TansuServer(database: opened.database, options: options)
             do {
                 try waiting {
@@ -44,6 +45,7 @@ extension ServeCommand {
             options.cors = cors
         }
         options.hasInspector = !noInspector
+        options.slowCalls = slow.list()
         options.jsonWebKeys = try jwtKeys.map(contents)
         var logger = Logger(label: "tansu", factory: StreamLogHandler.standardError(label:))
         logger.logLevel = log ? .info : .warning

@@ -62,6 +62,7 @@ struct ServeCommand: Subcommand {
     @Flag(help: "Log each request to standard error.")
     var log = false
 
+    @OptionGroup var slow: SlowCallOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {

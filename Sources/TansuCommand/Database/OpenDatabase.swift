@@ -25,12 +25,17 @@ struct OpenDatabase {
     ///   - opening: How long to wait while another process has the database open, and the key. Without a key that of an
     ///     encrypted database is asked for on a terminal.
     ///   - keys: Where the key comes from, instead of `opening`.
-    init(path: String, mode: Mode, _ opening: OpeningOptions, keys: KeySource? = nil) throws {
+    ///   - configure: Changes the other options of the database.
+    init(
+        path: String, mode: Mode, _ opening: OpeningOptions, keys: KeySource? = nil,
+        configure: (inout Database.Options) -> Void = { _ in }
+    ) throws {
         self.path = path
         var options = Database.Options(
             allowWriter: mode.isReading, follow: mode == .follow, mustExist: mode != .create,
             key: try (keys ?? opening.key.source).key(),
             lockTimeout: opening.timeout)
+        configure(&options)
         do {
             do {
                 database = try Database(path: path, options: options)
@@ -49,11 +54,11 @@ struct OpenDatabase {
     /// and no document was saved.
     static func with<Result>(
         _ path: String, _ mode: Mode, _ opening: OpeningOptions, keys: KeySource? = nil,
-        _ body: (OpenDatabase) throws -> Result
+        configure: (inout Database.Options) -> Void = { _ in }, _ body: (OpenDatabase) throws -> Result
     ) throws -> Result {
         let new = mode == .create ? NewDatabase(path: path) : nil
         if new != nil { try rejectDatabaseFolder(of: path) }
-        let opened = try OpenDatabase(path: path, mode: mode, opening, keys: keys)
+        let opened = try OpenDatabase(path: path, mode: mode, opening, keys: keys, configure: configure)
         let result: Result
         do {
             result = try body(opened)

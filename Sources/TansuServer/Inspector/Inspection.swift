@@ -84,13 +84,16 @@ public final class Inspector: Sendable {
     ///   - database: The database, which stays open for as long as the inspector runs.
     ///   - port: The port to listen at; 0 takes a free one. The address is always that of this machine alone.
     ///   - allowsWriting: Whether the page may change documents, indexes and collections.
+    ///   - slowCalls: Where the database lists its slow calls, which the page then shows.
     /// - Throws: ``ServerError`` when it cannot listen at the port.
     public static func start(
-        _ database: Database, port: Int = 0, allowsWriting: Bool = false
+        _ database: Database, port: Int = 0, allowsWriting: Bool = false, slowCalls: SlowCalls? = nil
     ) async throws -> Inspector {
         let inspection = Inspection(allowsWriting: allowsWriting)
+        var options = ServerOptions(port: port)
+        options.slowCalls = slowCalls
         let server = TansuServer(
-            database: database, options: ServerOptions(port: port), moreRoutes: [], inspection: inspection)
+            database: database, options: options, moreRoutes: [], inspection: inspection)
         let running = Task { try await server.run() }
         guard let port = await server.port() else {
             try await running.value

@@ -100,6 +100,7 @@ struct InspectorFile: Sendable {
             InspectorFile("plan.js", .script, PackageResources.plan_js),
             InspectorFile("tree.js", .script, PackageResources.tree_js),
             InspectorFile("values.js", .script, PackageResources.values_js),
+            InspectorFile("slow.js", .script, PackageResources.slow_js),
             InspectorFile("live.js", .script, PackageResources.live_js),
             InspectorFile("editor.js", .script, PackageResources.editor_js),
         ]

@@ -43,6 +43,26 @@ struct CallRecorderTests {
         #expect(await log.first("slow find").metadata["query"] == #"{"name":"secret","age":{"$gt":45}}"#)
     }
 
+    @Test("A list of slow calls gets the values that the log does not get, with or without a log")
+    func list() async throws {
+        for log in [CapturingLog(), nil] {
+            let listed = CapturingLog()
+            var options = Database.Options(slowCallTime: .zero)
+            options.logger = log.map { log in Logger(label: "test", factory: { _ in log }) }
+            let start = Date()
+            options.slowCallList = { kind, end, details in
+                #expect(end >= start)
+                Logger(label: "test", factory: { _ in listed }).info("\(kind)", metadata: details)
+            }
+            let people = try Database(.memory, options: options).collection("people")
+            _ = try await people.find(["name": "secret"]).all()
+            let entry = await listed.first("find")
+            #expect(entry.metadata["query"] == #"{"name":"secret"}"#)
+            #expect(entry.metadata["plan"] != nil)
+            if let log { #expect(await log.first("slow find").metadata["query"] == #"{"name":"?"}"#) }
+        }
+    }
+
     @Test("Slow calls of every kind are logged")
     func kinds() async throws {
         let log = CapturingLog()

@@ -13,6 +13,7 @@ import { showReplication } from './replication.js';
 import { showCollectionIndexes, showRecord, showRecords, showStorage } from './collections.js';
 import { showNativeQuery } from './pipelines.js';
 import { showLive } from './live.js';
+import { showSlowCalls } from './slow.js';
 
 const main = document.getElementById('main');
 let current = new AbortController();
@@ -36,6 +37,7 @@ function viewOf([first, database, kind, id]) {
     }[kind];
   }
   if (first === 'changes' && !database) return showLive;
+  if (first === 'slow' && !database) return showSlowCalls;
   if (isOfDatabase()) return null;
   if (!first) return showDatabases;
   if (first === 'login') return showLogin;
@@ -101,8 +103,8 @@ async function show() {
   main.replaceChildren(view);
   main.removeAttribute('aria-busy');
   for (const link of document.querySelectorAll('header nav a')) {
-    const isCurrent = link.hash === '#/' ? !/^\/(replication|login|storage|changes|c\/)/.test(hash)
-      : link.hash === '#/storage' ? /^\/(storage|changes|c\/|$)/.test(hash) : hash.startsWith('/replication');
+    const isCurrent = link.hash === '#/' ? !/^\/(replication|login|storage|changes|slow|c\/)/.test(hash)
+      : link.hash === '#/storage' ? /^\/(storage|changes|slow|c\/|$)/.test(hash) : hash.startsWith('/replication');
     if (isCurrent) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }

@@ -33,7 +33,7 @@ const cell = (value) => el('td', { class: 'number' }, value === undefined ? '' :
 
 /** All collections with what they take, and the segments of the log. */
 export async function showStorage(view, page) {
-  add(view, [el('h1', {}, 'Collections'), el('p', {}, el('a', { href: '#/changes' }, 'Changes of all collections'))]);
+  add(view, [el('h1', {}, 'Collections'), el('p', {}, el('a', { href: '#/changes' }, 'Changes of all collections'), ' \u00b7 ', el('a', { href: '#/slow' }, 'Slow calls'))]);
   const [storage, stats] = await Promise.all([told('storage', {}, page.signal), told('stats', {}, page.signal)]);
   const rows = storage.get('collections').map((one) => {
     const indexes = one.get('indexes').reduce((sum, index) => sum + number(index.get('bytes')), 0);

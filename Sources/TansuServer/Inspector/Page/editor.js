@@ -62,7 +62,7 @@ export class Editor {
     const box = el('div');
     const editing = form({}, () => this.save(), box,
       el('div', { class: 'row' }, el('button', { class: 'primary', value: 'save' }, target.isNew ? 'Create' : 'Save'),
-        button('Format', () => this.setText(format(this.read()))), target.remove && button('Delete', () => this.remove(), 'danger')));
+        button('Format', () => { this.readText(); this.setText(format(this.tree.document)); }), target.remove && button('Delete', () => this.remove(), 'danger')));
     const both = el('div', { class: 'columns' }, this.tree.element, editing);
     both.addEventListener('keydown', (event) => {
       if (event.key === 's' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); editing.requestSubmit(); }
@@ -102,6 +102,7 @@ export class Editor {
     this.answer.replaceChildren();
     if (!await this.tree.take()) return;
     const document = this.read();
+    this.readText();
     try {
       const address = await this.target.save(document, this.current());
       this.page.isChanged = null;

@@ -218,7 +218,7 @@ export class Tree {
       this.edits.ready();
       change();
     } catch (error) {
-      for (const old of this.list.querySelectorAll('.of-field')) old.remove();
+      for (const old of this.element.querySelectorAll('.of-field')) old.remove();
       const item = this.itemAt(this.selected);
       (item?.firstChild ?? this.list).after(problem(error));
     }
@@ -343,6 +343,8 @@ export class Tree {
     if (!field.isNew && !field.isEdited()) { this.leave(); return true; }
     try {
       this.edits.ready();
+      // The text beside the tree was changed meanwhile, and the tree with it.
+      if (this.field !== field) return true;
       const path = field.at.slice(0, -1);
       const at = field.at.at(-1);
       const before = members(valueAt(this.document, path));
