@@ -260,6 +260,7 @@ import Testing
         client = try Client(writing)
         #expect(try await client.enter() == 200)
         #expect(try await client.answer("PUT", "/others/_words", #"{"keys":{"text":"text"}}"#).0 == 200)
+        #expect(try await client.answer("PUT", "/tansu.sync/_words", #"{"keys":{"text":"text"}}"#).0 == 403)
         await writing.stop()
     }
 

@@ -42,6 +42,9 @@ enum WordsEndpoint {
         }
         var options: BSONDocument = [:]
         for option in ["weights", "language", "languageField", "positions"] { options[option] = body[option] }
+        do { try CommandLimits.check(request.databaseName) } catch let refusal as CommandRefusal {
+            throw HTTPFailure.forbidden(refusal.description)
+        }
         let collection = try request.nativeCollection()
         try await answering { [options] in
             try await request.database.runReading { _ in
