@@ -246,12 +246,16 @@ struct RequestResponder: Sendable {
                 }
             user = result.user
             request.user = user
+            try checkUser(request)
             response = try await router.respond(to: request)
             if let cookie = result.renewedCookie, !response.headers.contains(.setCookie) {
                 response.headers[.setCookie] = request.sessionCookie(cookie)
             }
         } catch {
             response = Response(HTTPFailure(rendering: error, logger: request.logger))
+        }
+        if response.status == .unauthorized, let challenge = server.settings.challenge {
+            response.headers[.wwwAuthenticate] = challenge
         }
         if request.method == .head {
             let length = response.headers[.contentLength]
@@ -263,6 +267,13 @@ struct RequestResponder: Sendable {
         }
         crossOrigin?.add(to: &response.headers)
         return response
+    }
+
+    /// Where users are required somebody unknown may only log in.
+    private func checkUser(_ request: ServerRequest) throws {
+        guard request.user.name == nil, !request.user.isServerAdmin, server.settings.requiresUser else { return }
+        if request.method == .post, request.path.parts == ["_session"] { return }
+        throw HTTPFailure.unauthorized("Authentication required.")
     }
 
     /// A server that lets everyone in does so only under the names of this machine: a page in a browser can make a name of its

@@ -3,8 +3,8 @@
 enum ServerRoutes {
     static let all: [Route] =
         WelcomeEndpoints.routes + UUIDEndpoint.routes + SessionEndpoint.routes + NodeEndpoints.routes
-        + DatabaseListEndpoints.routes + [DatabaseUpdatesEndpoint.route, SlowCallsEndpoint.route]
-        + CommandEndpoint.routes + InspectorEndpoint.routes + CollectionRoutes.all
+        + DatabaseListEndpoints.routes + CommandEndpoint.routes + InspectorEndpoint.routes + CollectionRoutes.all
+        + [ClusterSetupEndpoint.route, DatabaseUpdatesEndpoint.route, SlowCallsEndpoint.route]
 
     /// Those of the inspector of a database.
     static let inspection: [Route] =

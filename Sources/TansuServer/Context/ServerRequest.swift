@@ -43,7 +43,7 @@ struct ServerRequest: Sendable {
     /// That of the request, or what a POST gives in `X-HTTP-Method-Override`, for clients that can only GET and POST.
     let method: HTTPRequest.Method
     var database: Database { server.database }
-    var limits: ServerLimits { server.options.limits }
+    var limits: ServerLimits { server.settings.limits }
 
     /// The address of the client, without the port.
     var peer: String { channel.remoteAddress?.ipAddress ?? "" }
@@ -87,11 +87,11 @@ struct ServerRequest: Sendable {
 extension ServerRequest {
     /// The whole body.
     ///
-    /// - Parameter limit: The most bytes; the limit of the server's options when nil.
+    /// - Parameter limit: The most bytes; the limit of the server when nil.
     /// - Throws: ``HTTPFailure`` with 413 when it is larger, which is known before anything is read if the client
     ///   has announced its length.
     func collectedBody(upTo limit: Int? = nil) async throws -> ByteBuffer {
-        let limit = limit ?? server.options.limits.requestBytes
+        let limit = limit ?? limits.requestBytes
         if let length = contentLength, length > limit { throw HTTPFailure.tooLarge() }
         switch self[.contentEncoding]?.trimmingSpaces.asciiLowercased ?? "identity" {
         case "identity", "": return try await plainBody(limit)

@@ -173,10 +173,10 @@ enum NodeEndpoints {
         guard case .string(let value) = try await request.json(upTo: 4 << 10) else {
             throw HTTPFailure.badRequest("The value of a setting must be a string")
         }
-        guard let former = request.server.settings.set(section, key, to: value) else {
-            throw HTTPFailure.forbidden("The setting \(section)/\(key) cannot be changed while the server runs")
+        guard key != "require_valid_user" || value != "true" || !request.server.authenticator.isOpen else {
+            throw HTTPFailure.forbidden("The server has no users, so that nobody could use it any more")
         }
-        return .json(.string(former))
+        return .json(.string(try request.server.settings.set(section, key, to: value)))
     }
 
     @Sendable private static func remove(_ request: ServerRequest) throws -> Response {
@@ -184,6 +184,38 @@ enum NodeEndpoints {
         _ = try value(request)
         let (section, key) = key(request)
         throw HTTPFailure.forbidden("The setting \(section)/\(key) cannot be removed")
+    }
+}
+
+/// `/_cluster_setup`: what tools that set CouchDB up ask for first. The server is a node of its own from its start, and
+/// its admins and its address are those of its options.
+enum ClusterSetupEndpoint {
+    static let route = Route(
+        "/_cluster_setup", allow: "GET,POST", access: .serverAdmin, [.get: .init(nil, state), .post: .init(nil, setUp)])
+
+    @Sendable private static func state(_ request: ServerRequest) -> Response {
+        .json(["state": "single_node_enabled"])
+    }
+
+    @Sendable private static func setUp(_ request: ServerRequest) async throws -> Response {
+        let wanted = try await request.jsonObject(upTo: 16 << 10)
+        guard wanted["action"]?.stringValue == "enable_single_node" else {
+            throw HTTPFailure.badRequest("The server is a single node: the only action is enable_single_node")
+        }
+        if wanted["username"] != nil || wanted["password"] != nil {
+            try requireAdmin(wanted["username"]?.stringValue, wanted["password"]?.stringValue, request)
+        }
+        return .ok(.created)
+    }
+
+    /// - Throws: ``HTTPFailure`` with 403 unless the admin who should be made is there already, with that password.
+    private static func requireAdmin(_ name: String?, _ password: String?, _ request: ServerRequest) throws {
+        let accounts = request.server.authenticator.accounts
+        guard let name, let password, case .admin(let code)? = try accounts.account(name)?.password,
+            accounts.isPassword(password, ofAdmin: code)
+        else {
+            throw HTTPFailure.forbidden("Server admins and their passwords come from the options of the server")
+        }
     }
 }
 
