@@ -30,8 +30,8 @@ final class ImportJob {
         var finalName: String?
         /// Whether the collection is replicated.
         var isReplicated = false
-        /// The position of the last document that an import before this one saved.
-        var after: Int?
+        /// The place of the last document that an import before this one saved.
+        var after: ImportPlace?
     }
 
     /// A document that is invalid or that the database rejected.
@@ -45,6 +45,7 @@ final class ImportJob {
 
     private struct Entry {
         var line: Int
+        var number: Int
         var document: BSONDocument
         var text: [UInt8]?
     }
@@ -56,6 +57,8 @@ final class ImportJob {
     private var batchBytes = 0
     /// What positions count.
     private var unit = "line"
+    /// Whether several documents can be on one line, as the elements of an array.
+    private var sharesLines = false
 
     /// The number of committed documents.
     private(set) var imported = 0
@@ -65,13 +68,15 @@ final class ImportJob {
     private(set) var skipped = 0
     /// The number of rejected documents.
     private(set) var rejected = 0
-    /// The position of the last document that is saved or rejected, if any.
-    private(set) var lastPosition: Int?
+    /// The place of the last document that is saved, if any.
+    private(set) var lastPlace: ImportPlace?
+    /// The number of documents that are not before the place at which the import begins.
+    private(set) var documents = 0
 
     /// Called for each rejected document.
     var onRejection: (RejectedDocument) throws -> Void = { _ in }
-    /// Called after each commit with the line on which its last document begins.
-    var onCommit: (_ line: Int) -> Void = { _ in }
+    /// Called after each commit with the place of its last document.
+    var onCommit: (ImportPlace) -> Void = { _ in }
     /// Called regularly with the fraction of the input that was read, between 0 and 1.
     var onProgress: (_ documents: Int, _ fraction: Double?) -> Void = { _, _ in }
 
@@ -94,7 +99,9 @@ final class ImportJob {
     ///   document if the import is strict. Earlier commits are kept.
     func run(_ source: any DocumentSource) throws {
         unit = source.unit
+        let reader = source as? DocumentReader
         var number = 0
+        var (line, numberOnLine) = (0, 0)
         do {
             while let next = try source.nextDocument() {
                 number += 1
@@ -102,10 +109,13 @@ final class ImportJob {
                     try Interruption.check()
                     onProgress(imported + batch.count, source.fraction)
                 }
-                if let after = settings.after, next.position <= after { continue }
+                (line, numberOnLine) = (next.position, next.position == line ? numberOnLine + 1 : 1)
+                if let after = settings.after, after.covers(line: line, number: numberOnLine) { continue }
+                documents += 1
+                sharesLines = reader?.format == .array
                 switch next.content {
                 case .success(let document):
-                    try add(Entry(line: next.position, document: document, text: next.text))
+                    try add(Entry(line: line, number: numberOnLine, document: document, text: next.text))
                 case .failure(let problem):
                     try report(
                         RejectedDocument(line: next.position, message: problem.message, text: next.text))
@@ -115,13 +125,25 @@ final class ImportJob {
             // The documents before the error are saved.
             if !settings.isStaged { try commit() }
             var failure = CommandError(error)
-            if failure.remedy.isEmpty { failure.remedy = savedSummary }
-            if failure.status == .interrupted, !settings.isStaged, source is DocumentReader, let lastPosition {
-                failure.remedy += "; go on with \"--after \(lastPosition)\""
+            if failure.remedy.isEmpty {
+                failure.remedy = savedSummary
+            } else if imported > 0, !settings.isStaged, failure.code != Self.strictCode {
+                failure.remedy += "; " + savedSummary
+            }
+            if Self.canGoOn(after: failure), !settings.isStaged, reader != nil, let lastPlace {
+                failure.remedy += "; go on with \"--after \(lastPlace)\""
             }
             throw failure
         }
         try commit()
+    }
+
+    /// The error of a strict import, which says itself what is saved.
+    private static let strictCode = "BAD_LINE"
+
+    /// Whether the same input can be read to its end when the cause of an error is gone.
+    private static func canGoOn(after error: CommandError) -> Bool {
+        [.interrupted, .inputOutput, .temporary, .system].contains(error.status)
     }
 
     private func add(_ entry: Entry) throws {
@@ -141,7 +163,7 @@ final class ImportJob {
         } catch {
             return try reject(CommandError(error).message)
         }
-        batch.append(Entry(line: entry.line, document: document, text: entry.text))
+        batch.append(Entry(line: entry.line, number: entry.number, document: document, text: entry.text))
         batchBytes += document.bytes.count + (entry.text?.count ?? 0)
         if batch.count >= settings.batchSize || batchBytes >= settings.batchBytes { try commit() }
     }
@@ -155,7 +177,7 @@ final class ImportJob {
             // The documents before it are saved.
             if !settings.isStaged { try commit() }
             throw CommandError(
-                code: "BAD_LINE", message: document.message, path: "\(unit) \(document.line)",
+                code: Self.strictCode, message: document.message, path: "\(unit) \(document.line)",
                 remedy: savedSummary, status: .invalidInput)
         }
         try onRejection(document)
@@ -176,8 +198,9 @@ final class ImportJob {
         } catch let error as TansuError where error.isCausedByDocument {
             try saveOneByOne(documents)
         }
-        lastPosition = last.line
-        onCommit(last.line)
+        let place = ImportPlace(line: last.line, number: sharesLines ? last.number : nil)
+        lastPlace = place
+        onCommit(place)
     }
 
     /// Saves a batch with one call, in one commit.

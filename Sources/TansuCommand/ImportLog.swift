@@ -30,10 +30,10 @@ final class ImportLog {
     /// Follows an import until `finish(rejected:)`.
     func follow(_ job: ImportJob) {
         job.onProgress = { [progress] in progress.update(documents: $0, fraction: $1) }
-        job.onCommit = { [unowned self, unowned job] position in
+        job.onCommit = { [unowned self, unowned job] place in
             guard isVerbose else { return }
             progress.clear()
-            writeError("committed \(job.imported) documents, up to \(unit) \(position)")
+            writeError("committed \(job.imported) documents, up to \(unit) \(place)")
         }
         job.onRejection = { [unowned self, unowned job] in try note($0, number: job.rejected) }
     }
@@ -88,10 +88,10 @@ final class ImportLog {
     }
 
     /// Reads a source without importing it.
-    func preview(_ source: any DocumentSource, id: String?) throws -> ImportPreview {
+    func preview(_ source: any DocumentSource, id: String?, after: ImportPlace? = nil) throws -> ImportPreview {
         var preview = ImportPreview()
         defer { finish(rejected: preview.rejected) }
-        try preview.read(source, id: id, progress: progress) { try note($0, number: $1) }
+        try preview.read(source, id: id, after: after, progress: progress) { try note($0, number: $1) }
         return preview
     }
 

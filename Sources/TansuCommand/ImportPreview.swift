@@ -16,18 +16,22 @@ struct ImportPreview {
     /// Reads all documents of a source.
     /// - Parameters:
     ///   - id: The field that becomes the `_id`.
+    ///   - after: The place of the last document that is not counted.
     ///   - onRejection: Called for each document that is none, with their number so far.
     mutating func read(
-        _ source: any DocumentSource, id: String?, progress: ProgressBar,
+        _ source: any DocumentSource, id: String?, after: ImportPlace?, progress: ProgressBar,
         onRejection: (ImportJob.RejectedDocument, Int) throws -> Void
     ) throws {
         var number = 0
+        var (line, numberOnLine) = (0, 0)
         while let next = try source.nextDocument() {
             number += 1
             if number.isMultiple(of: 256) {
                 try Interruption.check()
                 progress.update(documents: number, fraction: source.fraction)
             }
+            (line, numberOnLine) = (next.position, next.position == line ? numberOnLine + 1 : 1)
+            if let after, after.covers(line: line, number: numberOnLine) { continue }
             var fault: String?
             switch next.content {
             case .success(let document):

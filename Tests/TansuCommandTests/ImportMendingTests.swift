@@ -84,6 +84,67 @@ struct ImportMendingTests {
         #expect(try command.tansu(words + ["--drop"], input: []).status == 64)
     }
 
+    @Test("an import of an array goes on behind one of the elements of a line")
+    func afterElement() throws {
+        let command = try Command()
+        let pipe = Pipe()
+        let process = try command.start(
+            ["import", "db", "-", "--collection", "c", "--batch", "10", "--verbose"], input: pipe)
+        let elements = (1...27).map { "{\"n\": \($0)}" }
+        try pipe.fileHandleForWriting.write(contentsOf: Data("[\(elements[..<25].joined(separator: ",")),".utf8))
+        while try !command.text("error").contains("up to line 1:20") { usleep(10_000) }
+        process.interrupt()
+        process.waitUntilExit()
+        #expect(try command.text("error").contains("go on with \"--after 1:25\""))
+        try command.write("c.json", "[\(elements.joined(separator: ","))]")
+        let words = ["import", "db", "c.json", "--after", "1:25"]
+        let preview = try command.tansu(words + ["--dry-run", "--json"], input: []).json()
+        #expect(preview["documents"] == 2)
+        try command.succeed("import", "db", "c.json", "--after", "1:25")
+        #expect(try command.tansu("find", "db", "c").documents().map { $0["n"]?.intValue } == Array(1...27))
+        let none = try command.tansu("import", "db", "c.json", "--after", "2")
+        #expect(none.status == 0 && none.error == "tansu: Warning: There is no document after line 2 of c.json\n")
+        for place in ["0", "1:0", "1:", "a", "1:2:3", ""] {
+            #expect(try command.tansu("import", "db", "c.json", "--after", place).status == 64, "\(place)")
+        }
+    }
+
+    @Test("an error after a commit names the line after which --after goes on")
+    func afterError() throws {
+        let command = try Command()
+        let line = "{\"s\": \"\(String(repeating: "x", count: 1000))\"}\n"
+        try command.write("c.ndjson", String(repeating: line, count: 200))
+        try command.succeed("collections", "create", "db", "c")
+        let result = try command.shell("ulimit -S -f 100; tansu import db c.ndjson --batch 10")
+        #expect(result.status == 74, "\(result.error)")
+        let count = try #require(try Int(command.tansu("count", "db", "c").lines[0]))
+        #expect(count > 0 && count < 200)
+        let words = "\(count) documents before it are saved; go on with \"--after \(count)\""
+        #expect(result.error.contains(words), "\(result.error)")
+    }
+
+    @Test("--rejects has what there is of an array that does not end")
+    func openArray() throws {
+        let command = try Command()
+        try command.write("c.json", "[{\"_id\": 1},\n{\"_id\": 2}\n")
+        #expect(try command.tansu("import", "db", "c.json", "--rejects", "bad").status == 1)
+        #expect(try command.text("bad") == "#tansu c.json:2: The array does not end with ']'\n{\"_id\": 2}\n")
+        try command.succeed("import", "db", "bad", "--collection", "c")
+        #expect(try command.tansu("count", "db", "c").output == "2\n")
+    }
+
+    @Test("a file of rejects is JSON whatever the reasons say")
+    func reasons() throws {
+        let command = try Command()
+        try command.write("c.ndjson", "{\"_id\": [1]}\n{\"_id\": 2}\n")
+        #expect(try command.tansu("import", "db", "c.ndjson", "--rejects", "bad").status == 1)
+        let bad = try command.text("bad")
+        #expect(bad.contains(";"))
+        try command.write("bad", bad.replacing("[1]", with: "1"))
+        try command.succeed("import", "db", "bad", "--collection", "c")
+        #expect(try command.tansu("count", "db", "c").output == "2\n")
+    }
+
     @Test("a separator that was guessed is said, unless it is a comma")
     func guessedSeparator() throws {
         let command = try Command()

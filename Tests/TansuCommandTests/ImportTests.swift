@@ -213,7 +213,7 @@ struct ImportTests {
         settings.batchBytes = 50
         let job = ImportJob(database: database, collection: "c", settings: settings)
         var lines: [Int] = []
-        job.onCommit = { lines.append($0) }
+        job.onCommit = { lines.append($0.line) }
         try job.run(DocumentReader(try openByteSource(path: command.path("x"))))
         #expect(lines == [2, 4, 5])
         #expect(job.imported == 5)

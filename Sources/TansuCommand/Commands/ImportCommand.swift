@@ -66,8 +66,9 @@ struct ImportCommand: Subcommand, DatabaseTarget {
     var batch = 1000
     @Option(
         help: ArgumentHelp(
-            "Go on after the document that begins on this line, which an interrupted import names.", valueName: "line"))
-    var after: Int?
+            "Go on after the document that begins on this line, which an interrupted import names; 3:2 is the second one on line 3.",
+            valueName: "line"))
+    var after: ImportPlace?
     @Option(
         help: ArgumentHelp(
             "A new file for the invalid documents, in the format of the input, each with its place and the reason.",
@@ -88,7 +89,6 @@ struct ImportCommand: Subcommand, DatabaseTarget {
         if !(1...1_000_000).contains(batch) {
             throw ValidationError("\"--batch\" must be between 1 and 1000000, not \(batch)")
         }
-        if let after, after < 1 { throw ValidationError("\"--after\" must be 1 or more, not \(after)") }
         if after != nil, drop { throw ValidationError("\"--after\" cannot be combined with \"--drop\"") }
         if let rejects { try checkPath(rejects, of: "file of rejected documents") }
         guard let file else {
@@ -121,7 +121,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
         let log = ImportLog(
             label: label, unit: reader.unit, isVerbose: verbose, asJSON: output.json, rejects: rejects)
         if dryRun {
-            let preview = try Interruption.handled { try log.preview(reader, id: id) }
+            let preview = try Interruption.handled { try log.preview(reader, id: id, after: after) }
             try log.close()
             if output.json {
                 try printResult(log.result(of: preview, collection: name), text: "", asJSON: true)
@@ -135,8 +135,9 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             let job = try Interruption.handled {
                 try run(reader, into: name, compression.compression, log, opened)
             }
-            if job.imported + job.skipped + job.rejected == 0 {
-                writeError(TextTable.printable("tansu: Warning: There is no document in \(label)"))
+            if job.documents == 0 {
+                let place = after.map { "after line \($0) of" } ?? "in"
+                writeError(TextTable.printable("tansu: Warning: There is no document \(place) \(label)"))
             }
             try printResult(
                 log.result(of: job, collection: name), text: log.text(of: job, collection: name), asJSON: output.json)

@@ -262,7 +262,9 @@ extension DocumentReader {
         default: array = .comma
         }
         if delimiter == nil {
-            return RawDocument(line: number, range: 0..<0, problem: "The array does not end with \"]\"")
+            return RawDocument(
+                line: number, range: isTooLong ? 0..<0 : trimmed(0..<scanned),
+                problem: "The array does not end with \"]\"")
         }
         if isTooLong {
             return RawDocument(

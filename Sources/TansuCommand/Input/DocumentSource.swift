@@ -27,7 +27,7 @@ extension DocumentReader: DocumentSource {
 
     func nextDocument() throws -> SourceDocument? {
         guard let raw = try next() else { return nil }
-        let text = keepsText && raw.problem == nil ? withText(of: raw) { Array($0) } : nil
+        let text = keepsText ? withText(of: raw) { Array($0) } : nil
         return SourceDocument(position: raw.line, content: parse(raw), text: text)
     }
 }

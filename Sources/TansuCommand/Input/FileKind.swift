@@ -46,7 +46,11 @@ enum FileKind: Equatable {
 
     /// The kind of a file with these first bytes, which are decompressed if the file is.
     init(head: [UInt8]) {
-        let text = head.drop { $0.isJSONBlank || [0xEF, 0xBB, 0xBF].contains($0) }
+        var text = head.drop { $0.isJSONBlank || [0xEF, 0xBB, 0xBF].contains($0) }
+        // An import skips the line that says why the text below it was rejected.
+        while text.starts(with: RejectsFile.mark) {
+            text = text.drop { $0 != .newline }.drop { $0.isJSONBlank }
+        }
         func begins(_ prefix: String) -> Bool { text.starts(with: prefix.utf8) }
         if begins("TANSUBAK") {
             self = .backup

@@ -1,0 +1,28 @@
+import ArgumentParser
+
+/// The place of a document in a file, behind which an import goes on.
+struct ImportPlace: Equatable, CustomStringConvertible {
+    /// The line on which the document begins.
+    var line: Int
+    /// Its number among the documents that begin on that line, or nil for the last one of them.
+    var number: Int?
+
+    var description: String { number.map { "\(line):\($0)" } ?? "\(line)" }
+
+    /// Whether a document is this one or before it.
+    /// - Parameter number: The number of the document among those that begin on its line.
+    func covers(line: Int, number: Int) -> Bool {
+        line < self.line || line == self.line && number <= self.number ?? number
+    }
+}
+
+extension ImportPlace: ExpressibleByArgument {
+    init?(argument: String) {
+        let parts = argument.parts(separatedBy: ":")
+        let numbers = parts.compactMap { Int($0) }
+        guard (1...2).contains(parts.count), numbers.count == parts.count, numbers.allSatisfy({ $0 > 0 }) else {
+            return nil
+        }
+        self.init(line: numbers[0], number: numbers.count == 2 ? numbers[1] : nil)
+    }
+}
