@@ -51,9 +51,12 @@ package struct CommandLimits: Sendable {
     /// The collection with a document for each replicated one.
     package static let replicationStates = "tansu.sync"
 
+    /// Whether the library keeps the collection of a name.
+    package static func isOwned(_ name: String) -> Bool { name.hasPrefix("tansu.") }
+
     /// - Throws: ``CommandRefusal`` for a collection that the library keeps, such as the revisions of a replicated one.
     package static func check(_ name: String) throws {
-        guard name.hasPrefix("tansu.") else { return }
+        guard isOwned(name) else { return }
         throw CommandRefusal(
             .invalidArgument,
             "The collection \"\(name)\" belongs to the library, which alone writes it",

@@ -43,11 +43,13 @@ struct ForeignOptions: ParsableArguments {
     var isGiven: Bool { ejdb != nil || sqlite != nil || mongodump != nil }
 
     /// Opens the database, if one is given.
-    /// - Parameter collection: The name of the collection for one table of SQLite.
+    /// - Parameters:
+    ///   - collection: The name of the collection for one table of SQLite.
+    ///   - wait: How long to wait while another program writes it.
     /// - Throws: `CommandError` when it cannot be read, or is something else.
-    func database(_ collection: String?) throws -> (any ForeignDatabase)? {
+    func database(_ collection: String?, wait: Duration) throws -> (any ForeignDatabase)? {
         if let ejdb { return try EJDBDatabase(path: ejdb) }
-        if let sqlite { return try SQLiteDatabase(path: sqlite, tables: table, collection: collection) }
+        if let sqlite { return try SQLiteDatabase(path: sqlite, tables: table, collection: collection, wait: wait) }
         if let mongodump { return try MongoDump(path: mongodump) }
         return nil
     }

@@ -6,27 +6,21 @@ extension ImportCommand {
     /// Imports the collections of another database, each with its indexes.
     func importDatabase(_ foreign: some ForeignDatabase) throws -> CommandExitCode {
         let collections = try selected(of: foreign)
-        for collection in collections { try CommandLimits.check(collection.name) }
         let rejects = try rejects.map { try RejectsFile(path: $0) { nil } }
         if dryRun { return try preview(foreign.faults, collections, rejects) }
         return try OpenDatabase.with(self, .create) { opened in
-            if drop { try confirmReplacing(collections.map(\.name), in: opened, isAnswered: false) }
+            // What has no valid name here is a fault below.
+            let names = collections.map(\.name).filter {
+                !CommandLimits.isOwned($0) && (try? opened.hasCollection($0)) != nil
+            }
+            if drop { try confirmReplacing(names, in: opened, isAnswered: false) }
             var faults = foreign.faults
-            for fault in faults { warn(fault) }
             var results: [BSONValue] = []
-            var isComplete = faults.isEmpty
-            try Interruption.handled {
-                for collection in collections {
-                    do {
-                        let (result, isWhole) = try importCollection(collection, rejects, opened)
-                        results.append(.document(result))
-                        isComplete = isComplete && isWhole
-                    } catch let error as CommandError where Self.concernsOneCollection(error) && !strict {
-                        isComplete = false
-                        let fault = error.remedy.isEmpty ? error.message : "\(error.message); \(error.remedy)"
-                        faults.append("Collection \"\(collection.name)\" was not imported completely: \(fault)")
-                        warn(faults[faults.count - 1])
-                    }
+            let isComplete = try Interruption.handled {
+                try forEach(collections, &faults) { collection in
+                    let (result, isWhole) = try importCollection(collection, rejects, opened)
+                    results.append(.document(result))
+                    return isWhole
                 }
             }
             if output.json {
@@ -41,27 +35,27 @@ extension ImportCommand {
 
     /// Prints what an import would do.
     private func preview(
-        _ faults: [String], _ collections: [ForeignCollection], _ rejects: RejectsFile?
+        _ known: [String], _ collections: [ForeignCollection], _ rejects: RejectsFile?
     ) throws -> CommandExitCode {
-        var isComplete = faults.isEmpty
-        for fault in faults { warn(fault) }
+        var faults = known
         var results: [BSONValue] = []
-        try Interruption.handled {
-            for collection in collections {
+        let isComplete = try Interruption.handled {
+            try forEach(collections, &faults) { collection in
                 let source = try collection.open()
                 let log = ImportLog(
                     label: collection.label, unit: source.unit, isVerbose: false, asJSON: output.json, rejects: rejects)
                 let preview = try log.preview(source, id: nil)
                 try log.close()
-                isComplete = isComplete && preview.rejected == 0
                 var result = log.result(of: preview, collection: collection.name)
                 let names = collection.indexes.map { $0.name ?? OpenDatabase.indexName(for: $0.keys) }
                 result["indexes"] = BSONValue(names.map { .string($0) })
                 result["notes"] = BSONValue(collection.notes.map { .string($0) })
                 results.append(.document(result))
-                if output.json { continue }
-                for note in collection.notes { warn("\(collection.label): \(note)") }
-                try log.print(preview, collection: collection.name)
+                if !output.json {
+                    for note in collection.notes { warn("\(collection.label): \(note)") }
+                    try log.print(preview, collection: collection.name)
+                }
+                return preview.rejected == 0
             }
         }
         if output.json {
@@ -69,6 +63,35 @@ extension ImportCommand {
             try printResult(["collections": BSONValue(results), "faults": list], text: "", asJSON: true)
         }
         return isComplete ? .success : .incomplete
+    }
+
+    /// Calls a closure with each collection. One that cannot be read, or whose name is none here, is a fault; the others are
+    /// done nevertheless, unless the import is strict.
+    /// - Parameter body: Returns whether all of the collection was read.
+    /// - Returns: Whether there was no fault.
+    private func forEach(
+        _ collections: [ForeignCollection], _ faults: inout [String], _ body: (ForeignCollection) throws -> Bool
+    ) throws -> Bool {
+        for fault in faults { warn(fault) }
+        var isComplete = faults.isEmpty
+        for collection in collections {
+            do {
+                try CommandLimits.check(collection.name)
+                isComplete = try body(collection) && isComplete
+            } catch {
+                var error = CommandError(error)
+                let isName = error.code == "INVALID_NAME" || CommandLimits.isOwned(collection.name)
+                guard isName || Self.concernsOneCollection(error), !strict else { throw error }
+                if isName, foreign.sqlite != nil {
+                    error.remedy = "\"--table\" with \"--collection\" gives it another name"
+                }
+                isComplete = false
+                let fault = error.remedy.isEmpty ? error.message : "\(error.message); \(error.remedy)"
+                faults.append("Collection \"\(collection.name)\" was not imported completely: \(fault)")
+                warn(faults[faults.count - 1])
+            }
+        }
+        return isComplete
     }
 
     /// The collections that are to be imported.
@@ -84,7 +107,7 @@ extension ImportCommand {
     /// Whether the other collections can be imported after an error: not when it is one of this database.
     private static func concernsOneCollection(_ error: CommandError) -> Bool {
         [
-            "NO_INPUT", "WRONG_FILE", "INVALID_NAME", "TOO_LARGE", "SQLITE", "BAD_GZIP", "BAD_ZSTD",
+            "NO_INPUT", "WRONG_FILE", "TOO_LARGE", "SQLITE", "BAD_GZIP", "BAD_ZSTD",
         ].contains(error.code)
     }
 

@@ -104,7 +104,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
     }
 
     func execute() throws -> CommandExitCode {
-        if let foreign = try foreign.database(collection) { return try importDatabase(foreign) }
+        if let foreign = try foreign.database(collection, wait: opening.timeout) { return try importDatabase(foreign) }
         let file = file ?? "-"
         let name = collection ?? ImportJob.collectionName(forFile: file) ?? ""
         try CommandLimits.check(name)

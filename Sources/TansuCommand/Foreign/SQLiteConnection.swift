@@ -49,6 +49,7 @@ private struct SQLiteLibrary {
 /// A read-only connection to a file of SQLite, in one read transaction from its beginning to its end.
 final class SQLiteConnection {
     let path: String
+    private let wait: Duration
     private let library: SQLiteLibrary
     private var handle: OpaquePointer?
 
@@ -60,9 +61,10 @@ final class SQLiteConnection {
         static let done: Int32 = 101
     }
 
+    /// - Parameter wait: How long to wait while another program writes the database.
     /// - Throws: `CommandError` when the file is no database, or libsqlite3 is not installed.
-    init(path: String) throws {
-        self.path = path
+    init(path: String, wait: Duration) throws {
+        (self.path, self.wait) = (path, wait)
         // SQLite would take an empty file for an empty database.
         let file = try FileSource(path: path)
         guard try file.peek(16).starts(with: "SQLite format 3\0".utf8) else {
@@ -72,8 +74,9 @@ final class SQLiteConnection {
         do {
             try open(isImmutable: false)
         } catch let error as CommandError {
-            // A database in WAL mode needs a file beside it, which a read-only folder cannot have.
-            guard Self.hasNoLog(path) else { throw error }
+            // A database in WAL mode needs a file beside it, which a read-only folder cannot have. One that is locked is being
+            // written: without locks a part of the change would be read.
+            guard error.code != Self.lockedCode, Self.isWhole(path) else { throw error }
             try open(isImmutable: true)
         }
     }
@@ -85,9 +88,12 @@ final class SQLiteConnection {
         handle = nil
     }
 
-    private static func hasNoLog(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path + "-wal", &status) != 0 || status.st_size == 0
+    /// Whether no file beside the database has a part of it.
+    private static func isWhole(_ path: String) -> Bool {
+        ["-wal", "-journal"].allSatisfy { suffix in
+            var status = stat()
+            return stat(path + suffix, &status) != 0 || status.st_size == 0
+        }
     }
 
     private func open(isImmutable: Bool) throws {
@@ -101,13 +107,15 @@ final class SQLiteConnection {
         let status = library.open(
             "file:\(quoted)?mode=ro" + (isImmutable ? "&immutable=1" : ""), &handle, readOnly | uri, nil)
         guard status == 0 else { throw failure(status) }
-        _ = library.busyTimeout(handle, 5000)
+        _ = library.busyTimeout(handle, Int32(clamping: Int(wait / .milliseconds(1))))
         // The file may come from anybody.
         for setting in ["trusted_schema = OFF", "cell_size_check = ON"] { _ = try rows("PRAGMA \(setting)") }
         // A transaction of SQLite begins with its first read.
         _ = try rows("BEGIN")
         _ = try rows("SELECT count(*) FROM sqlite_master")
     }
+
+    private static let lockedCode = "LOCKED"
 
     private func failure(_ status: Int32) -> CommandError {
         let reason = library.message(handle).map { String(cString: $0) } ?? "error \(status)"
@@ -116,7 +124,9 @@ final class SQLiteConnection {
             .wrongFile(
                 path, "is no SQLite database: \(reason)", remedy: "an encrypted one must be decrypted first")
         case Code.busy:
-            CommandError(code: "LOCKED", message: "\"\(path)\" is locked: \(reason)", path: path)
+            CommandError(
+                code: Self.lockedCode, message: "\"\(path)\" is being written by another program: \(reason)",
+                path: path, remedy: "try again when that is done")
         default:
             CommandError(
                 code: "SQLITE", message: "Cannot read \"\(path)\": SQLite says: \(reason)", path: path,

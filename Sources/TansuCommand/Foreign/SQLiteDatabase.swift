@@ -11,9 +11,10 @@ struct SQLiteDatabase: ForeignDatabase {
     /// - Parameters:
     ///   - tables: The names of tables or views, or none for all tables.
     ///   - collection: The name of the collection if there is one table, or nil for that of the table.
+    ///   - wait: How long to wait while another program writes the database.
     /// - Throws: `CommandError` when the file is no database, or a table does not exist.
-    init(path: String, tables: [String], collection: String?) throws {
-        connection = try SQLiteConnection(path: path)
+    init(path: String, tables: [String], collection: String?, wait: Duration = .zero) throws {
+        connection = try SQLiteConnection(path: path, wait: wait)
         let known = try connection.rows(
             """
             SELECT name, type, coalesce(sql, '') FROM sqlite_master
@@ -41,7 +42,13 @@ struct SQLiteDatabase: ForeignDatabase {
                 continue
             }
             let name = wanted.count == 1 ? collection ?? table.name : table.name
-            let layout = try SQLiteTable(connection, table.name, isView: table.isView)
+            let layout: SQLiteTable
+            do { layout = try SQLiteTable(connection, table.name, isView: table.isView) } catch let error
+                as CommandError where wanted.count != 1
+            {
+                faults.append("The table \"\(table.name)\" was not imported: \(error.message)")
+                continue
+            }
             collections.append(
                 ForeignCollection(
                     name: name, label: table.name, indexes: layout.indexes, notes: layout.notes,
@@ -151,6 +158,7 @@ struct SQLiteTable {
     }
 
     /// The document of a row.
+    /// - Throws: `InvalidDocument`, with the fields if only the key is missing.
     func document(_ row: [SQLiteValue]) throws -> BSONDocument {
         let values = rowID == nil ? row[...] : row.dropFirst()
         var fields: [(String, BSONValue)] = []
@@ -159,10 +167,12 @@ struct SQLiteTable {
         }
         if rowID != nil, let id = row[0].int {
             fields.insert(("_id", BSONValue(Int(id))), at: 0)
+        } else if let column = key.first(where: { fields[$0].1 == .null }) {
+            // SQLite does not take nulls for equal, so that there can be several of such rows.
+            throw InvalidDocument(
+                message: "The key \"\(columns[column].name)\" is null",
+                text: BSONDocument(fields.filter { $0.0 != "_id" }).extendedJSONBytes(.canonical))
         } else if key.count == 1, let column = key.first {
-            guard fields[column].1 != .null else {
-                throw InvalidDocument(message: "The key \"\(columns[column].name)\" is null")
-            }
             fields.insert(("_id", fields.remove(at: column).1), at: 0)
         } else if !key.isEmpty {
             fields.insert(("_id", .document(BSONDocument(key.map { fields[$0] }))), at: 0)
@@ -230,7 +240,7 @@ final class SQLiteRows: DocumentSource {
         do {
             return SourceDocument(position: row, content: .success(try table.document(values)))
         } catch let error as InvalidDocument {
-            return SourceDocument(position: row, content: .failure(error))
+            return SourceDocument(position: row, content: .failure(error), text: error.text)
         }
     }
 }

@@ -132,6 +132,8 @@ extension UInt8 {
 /// The reason why the text of a document is invalid.
 struct InvalidDocument: Error, Equatable {
     var message: String
+    /// What there is of the document as JSON, if the source has no text.
+    var text: [UInt8]?
 }
 
 extension DocumentReader {

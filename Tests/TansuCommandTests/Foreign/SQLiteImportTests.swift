@@ -133,6 +133,55 @@ struct SQLiteImportTests {
         #expect(count == 2)
     }
 
+    @Test("a database that another program is writing is refused, not read without locks")
+    func locked() throws {
+        let command = try command("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        let writer = try SQLiteFile(command.path("old.db"))
+        try writer.run("BEGIN EXCLUSIVE; INSERT INTO t VALUES (2)")
+        let result = try command.tansu("import", "db", "--sqlite", "old.db", "--wait", "0")
+        #expect(result.status == 75 && result.error.contains("is being written by another program"), "\(result.error)")
+        #expect(!command.exists("db"))
+        try writer.run("COMMIT")
+        try command.succeed("import", "db", "--sqlite", "old.db", "--wait", "0")
+    }
+
+    @Test("a table that cannot be read or named here does not keep the others from being imported")
+    func faults() throws {
+        let command = try command(
+            """
+            CREATE TABLE "tansu.x" (x); CREATE TABLE "" (x); CREATE TABLE t (x); CREATE VIEW v AS SELECT * FROM absent;
+            CREATE TABLE "\(String(repeating: "n", count: 200))" (x);
+            INSERT INTO t VALUES (1); INSERT INTO "tansu.x" VALUES (2);
+            """)
+        for (words, faults, text) in [
+            ([], 3, "\"tansu.x\" was not imported"), (["--drop", "--yes"], 3, "\"tansu.x\" was not imported"),
+            (["--table", "t", "--table", "v"], 1, "The table \"v\" was not imported"),
+        ] {
+            let result = try command.tansu(["import", "db", "--sqlite", "old.db"] + words, input: [])
+            #expect(result.status == 1 && result.output.hasPrefix("1 document imported into t"), "\(result.error)")
+            #expect(result.error.split(separator: "\n").count == faults, "\(result.error)")
+            #expect(result.error.contains(text), "\(result.error)")
+        }
+        let preview = try command.tansu("import", "db", "--sqlite", "old.db", "--dry-run", "--json")
+        #expect(try preview.status == 1 && preview.json()["faults"]?.arrayValue?.count == 1)
+        try command.succeed("import", "db", "--sqlite", "old.db", "--table", "tansu.x", "--collection", "x")
+        #expect(try command.tansu("import", "db", "--sqlite", "old.db", "--table", "v").status == 65)
+    }
+
+    @Test("rows whose key has a null are no documents that replace each other, and are rejected with their values")
+    func nullKeys() throws {
+        let command = try command(
+            """
+            CREATE TABLE t (a, b, v, PRIMARY KEY (a, b));
+            INSERT INTO t VALUES (NULL, 1, 'x'), (NULL, 1, 'y'), (1, 1, 'z');
+            """)
+        let result = try command.tansu("import", "db", "--sqlite", "old.db", "--rejects", "bad")
+        #expect(result.status == 1 && result.error.hasPrefix("t, row 1: The key \"a\" is null\nt, row 2: "))
+        let lines = try command.text("bad").split(separator: "\n").filter { !$0.hasPrefix("#tansu ") }
+        let rows = try lines.map { try BSONDocument(extendedJSON: String($0)) }
+        #expect(rows == [["a": nil, "b": 1, "v": "x"], ["a": nil, "b": 1, "v": "y"]])
+    }
+
     @Test("text that is not UTF-8 and values beyond a document's size are rejected rows")
     func invalidRows() throws {
         let command = try command(
