@@ -73,9 +73,7 @@ final class MongoArchiveDocuments: DocumentSource {
             switch try stream.next() {
             case .terminator: return
             case .document: continue
-            case .damage, .end:
-                isDone = true
-                return
+            case .damage, .end: return
             }
         }
     }
@@ -90,18 +88,15 @@ final class MongoArchiveDocuments: DocumentSource {
         while !isDone {
             let position = stream.position
             switch try stream.next() {
-            case .end:
-                isDone = true
-                guard isAtHead else { return damage(position) }
-            case .damage:
-                isDone = true
-                return damage(position)
+            case .end, .damage: return damage(position)
             case .terminator: (isAtHead, isInside) = (true, false)
             case .document(let content):
                 if isAtHead {
                     guard case .success(let head) = content else { return damage(position) }
                     isInside = head["db"] == .string(part.database) && head["collection"] == .string(part.name)
                     isAtHead = false
+                    // The last block of the collection, which has no documents.
+                    if isInside, head["EOF"] == true { isDone = true }
                 } else if isInside {
                     return SourceDocument(position: position, content: content)
                 }
@@ -113,7 +108,7 @@ final class MongoArchiveDocuments: DocumentSource {
 
     private func damage(_ position: Int) -> SourceDocument {
         isDone = true
-        let fault = InvalidDocument(message: "The archive is damaged; the rest of it is left out")
+        let fault = InvalidDocument(message: "The archive is damaged or ends too early; the rest of it is left out")
         return SourceDocument(position: position, content: .failure(fault))
     }
 }

@@ -119,6 +119,24 @@ struct MongoDumpTests {
         #expect(try command.tansu("count", "other", "two").output == "1\n")
     }
 
+    @Test("an archive that ends anywhere before its end is reported, also between two blocks")
+    func cutArchives() throws {
+        let command = try Command()
+        let whole = archive()
+        for count in stride(from: whole.count - 1, to: whole.count - 400, by: -1) {
+            try command.write("a", Array(whole[..<count]))
+            let dump = try MongoDump(path: command.path("a"))
+            for (collection, expected) in zip(dump.collections, [3, 1]) {
+                let source = try collection.open()
+                var (documents, isDamaged) = (0, false)
+                while let next = try source.nextDocument() {
+                    if case .success = next.content { documents += 1 } else { isDamaged = true }
+                }
+                #expect(isDamaged || documents == expected, "\(collection.name), \(count)")
+            }
+        }
+    }
+
     @Test("a folder without a dump, and one of several databases, are refused with words")
     func otherFolders() throws {
         let command = try withDump()
