@@ -51,6 +51,36 @@ struct ExportTests {
         #expect(try command.tansu(words + ["--max", "1"], input: []).lines.count == 2)
     }
 
+    @Test("--fields names all columns of a table, also those that no document has")
+    func missingFields() throws {
+        let command = try Command.withPeople()
+        let words = ["export", "people.tansu", "people", "--format", "csv", "--fields", "absent,name,_id", "--query"]
+        #expect(try command.tansu(words + ["{\"_id\": 7}"], input: []).output == "absent,name,_id\n,Cem,7\n")
+        #expect(try command.tansu(words + ["{\"_id\": 99}"], input: []).output == "absent,name,_id\n")
+    }
+
+    @Test("dates keep their milliseconds, also before 1970")
+    func dates() throws {
+        let numbers = [-1, -1000, -1500, 500, -62_135_596_799_999]
+        let lines = numbers.map { "{\"_id\": \($0), \"d\": {\"$date\": {\"$numberLong\": \"\($0)\"}}}\n" }
+        let command = try withDocuments(lines.joined())
+        let words = ["export", "db", "c", "--format", "csv", "--sort", "-_id", "-o", "c.csv"]
+        #expect(try command.tansu(words, input: []).status == 0)
+        #expect(
+            try command.text("c.csv") == """
+                _id,d
+                500,1970-01-01T00:00:00.500Z
+                -1,1969-12-31T23:59:59.999Z
+                -1000,1969-12-31T23:59:59Z
+                -1500,1969-12-31T23:59:58.500Z
+                -62135596799999,0001-01-01T00:00:00.001Z
+
+                """)
+        try command.succeed("import", "db", "c.csv", "--collection", "c", "--infer-types", "--dates", "d")
+        let back = try command.tansu("find", "db", "c").documents()
+        #expect(Set(back.map { $0["d"] }) == Set(numbers.map { .date(Int64($0)) }))
+    }
+
     @Test("text that begins as a formula is announced, and --spreadsheet makes it text")
     func formulas() throws {
         let command = try withDocuments("{\"_id\": 1, \"a\": \"=1+2\", \"b\": -5}\n{\"_id\": 2, \"a\": \"@x\"}\n")

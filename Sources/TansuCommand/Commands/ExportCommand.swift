@@ -73,7 +73,7 @@ struct ExportCommand: Subcommand {
             try opened.checkCollection(target.collection)
             let result = try Interruption.handled {
                 func write(_ writer: OutputWriter) throws -> ExportResult {
-                    try exported(opened, query, hints, order: fields?.keys.map { $0 } ?? [], to: writer)
+                    try exported(opened, query, hints, order: Self.columns(of: fields ?? [:]), to: writer)
                 }
                 if let outputFile { return try writingFile(outputFile, write) }
                 let writer = OutputWriter()
@@ -89,6 +89,12 @@ struct ExportCommand: Subcommand {
             try report(result)
             return .success
         }
+    }
+
+    /// The names of the columns of a table with these fields; none when the fields only leave others out.
+    private static func columns(of fields: BSONDocument) -> [String] {
+        let included = fields.filter { $0.value != false && $0.value.intValue != 0 }.map(\.key)
+        return included.isEmpty || fields.contains(key: "_id") ? included : ["_id"] + included
     }
 
     private func exported(

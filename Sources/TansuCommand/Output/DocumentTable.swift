@@ -1,3 +1,4 @@
+import Foundation
 import TansuBSON
 
 /// A table of documents with a column for every field.
@@ -86,7 +87,9 @@ extension TextTable.Cell {
         case .date(let milliseconds) where (0...253_402_300_799_999).contains(milliseconds):
             self.init(String(value.extendedJSON().dropFirst(10).dropLast(2)))
         case .date(let milliseconds) where (-62_135_596_800_000..<0).contains(milliseconds):
-            self.init(value.dateValue?.ISO8601Format() ?? "")
+            let fraction = (milliseconds % 1000 + 1000) % 1000
+            let date = Date(timeIntervalSince1970: Double((milliseconds - fraction) / 1000)).ISO8601Format()
+            self.init(fraction == 0 ? date : "\(date.dropLast()).\(String(1000 + fraction).dropFirst())Z")
         default: self.init(value.description)
         }
     }

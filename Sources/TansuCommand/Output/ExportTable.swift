@@ -15,7 +15,7 @@ struct ExportTable {
     private var result = ExportResult()
 
     /// - Parameters:
-    ///   - order: The fields whose columns come first.
+    ///   - order: The fields whose columns come first, also those that no document has.
     ///   - isForSpreadsheets: Whether text is written so that spreadsheets take it for no formula.
     ///   - isForTerminal: Whether control characters are escaped, so that a document cannot control the terminal.
     init(format: ExportFormat, order: [String], isForSpreadsheets: Bool, isForTerminal: Bool) {
@@ -28,6 +28,7 @@ struct ExportTable {
         try source { document in
             try Self.forEachCell(of: document, "", depth: 0) { path, _ in try addColumn(path) }
         }
+        for name in order where !names.contains(where: { Self.isColumn($0, of: name) }) { try addColumn(name) }
         sortColumns()
         result.columns = names.count
         if isForSpreadsheets { try writer.write("\u{FEFF}") }
@@ -78,10 +79,15 @@ struct ExportTable {
     /// Puts the columns into the order of the fields that were asked for; the others are in that of their first occurrence.
     private mutating func sortColumns() {
         let ranks = names.map { name in
-            name == "_id" ? -1 : order.firstIndex { name == $0 || name.hasPrefix($0 + ".") } ?? order.count
+            order.firstIndex { Self.isColumn(name, of: $0) } ?? (name == "_id" ? -1 : order.count)
         }
         names = names.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }.map { names[$0] }
         for (column, name) in names.enumerated() { columns[BytewiseText(name)] = column }
+    }
+
+    /// Whether the path of a column is that of a field, or of one in it.
+    private static func isColumn(_ path: String, of field: String) -> Bool {
+        path.utf8.elementsEqual(field.utf8) || path.utf8.starts(with: (field + ".").utf8)
     }
 
     private func line(_ cells: [String]) -> String {
