@@ -95,11 +95,21 @@ final class ZstdSource: ByteSource {
             }
             repeat {
                 let status = library.decode(stream, &output, &buffer)
+                if status == Self.windowTooLarge { throw hasLargeWindow }
                 if let reason = library.reason(status) { throw corrupt(reason) }
                 isBetweenFrames = status == 0
             } while output.position == 0 && buffer.position < buffer.size
         }
         return output.position
+    }
+
+    /// The error of a frame that needs more memory than libzstd takes by itself.
+    private static let windowTooLarge = -16
+
+    private var hasLargeWindow: CommandError {
+        CommandError(
+            code: "BAD_ZSTD", message: "\"\(file.name)\" is compressed with a window of more than 128 MiB",
+            path: file.name, remedy: "decompress it with \"zstd -d --long=31\"", status: .invalidInput)
     }
 
     private func corrupt(_ reason: String) -> CommandError {
