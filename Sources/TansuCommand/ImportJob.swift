@@ -59,6 +59,8 @@ final class ImportJob {
     private var unit = "line"
     /// Whether several documents can be on one line, as the elements of an array.
     private var sharesLines = false
+    /// Whether a rejected document, before or after the last one that is saved, could not be reported.
+    private var hasUnreported = false
 
     /// The number of committed documents.
     private(set) var imported = 0
@@ -130,7 +132,7 @@ final class ImportJob {
             } else if imported > 0, !settings.isStaged, failure.code != Self.strictCode {
                 failure.remedy += "; " + savedSummary
             }
-            if Self.canGoOn(after: failure), !settings.isStaged, reader != nil, let lastPlace {
+            if Self.canGoOn(after: failure), !hasUnreported, !settings.isStaged, reader != nil, let lastPlace {
                 failure.remedy += "; go on with \"--after \(lastPlace)\""
             }
             throw failure
@@ -180,7 +182,10 @@ final class ImportJob {
                 code: Self.strictCode, message: document.message, path: "\(unit) \(document.line)",
                 remedy: savedSummary, status: .invalidInput)
         }
-        try onRejection(document)
+        do { try onRejection(document) } catch {
+            hasUnreported = true
+            throw error
+        }
     }
 
     private var savedSummary: String {

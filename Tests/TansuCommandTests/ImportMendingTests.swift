@@ -47,6 +47,8 @@ struct ImportMendingTests {
         #expect(try command.tansu("count", "db", "c").output == "4\n")
         #expect(!command.exists("none.csv"))
         #expect(try command.tansu("import", "db", "c.csv", "--rejects", "bad.csv").status == 73)
+        let absent = try command.tansu("import", "other", "c.csv", "--rejects", "absent/bad.csv")
+        #expect(absent.status == 73 && absent.error.contains("nothing was changed") && !command.exists("other"))
     }
 
     @Test("a document that the database refuses is among the rejects, too")

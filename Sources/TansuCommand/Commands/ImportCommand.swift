@@ -66,8 +66,8 @@ struct ImportCommand: Subcommand, DatabaseTarget {
     var batch = 1000
     @Option(
         help: ArgumentHelp(
-            "Go on after the document that begins on this line, which an interrupted import names; 3:2 is the second one on line 3.",
-            valueName: "line"))
+            "Go on after the document that begins on this line, which an interrupted import names; "
+                + "3:2 is the second one on line 3.", valueName: "line"))
     var after: ImportPlace?
     @Option(
         help: ArgumentHelp(

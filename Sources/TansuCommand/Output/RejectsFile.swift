@@ -15,10 +15,12 @@ final class RejectsFile {
     private var descriptor: Int32 = -1
 
     /// - Parameter header: Returns the header of a table.
-    /// - Throws: `CommandError` when the file exists.
+    /// - Throws: `CommandError` when the file exists, or its folder cannot have it: not only when the first text is written.
     init(path: String, header: @escaping () -> [UInt8]?) throws {
         (self.path, self.header) = (path, header)
         try checkNewFile(path)
+        let folder = (path as NSString).deletingLastPathComponent
+        if access(folder.isEmpty ? "." : folder, W_OK) != 0 { throw cannotCreate("nothing was changed") }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
@@ -32,13 +34,15 @@ final class RejectsFile {
         if let text = rejected.text, !text.isEmpty { try writer.write(bytes: text + [.newline]) }
     }
 
+    private func cannotCreate(_ remedy: String = "") -> CommandError {
+        CommandError(
+            code: "IO", message: "Cannot create \"\(path)\": \(systemErrorText())", path: path, remedy: remedy,
+            status: .cannotCreate)
+    }
+
     private func open() throws -> OutputWriter {
         descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else {
-            throw CommandError(
-                code: "IO", message: "Cannot create \"\(path)\": \(systemErrorText())", path: path,
-                status: .cannotCreate)
-        }
+        guard descriptor >= 0 else { throw cannotCreate() }
         let writer = OutputWriter(descriptor: descriptor)
         self.writer = writer
         if let header = header() { try writer.write(bytes: header + [.newline]) }
