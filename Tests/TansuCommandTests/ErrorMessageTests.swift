@@ -235,6 +235,19 @@ struct ErrorMessageTests {
         #expect(result.error.contains("Usage: tansu"))
     }
 
+    @Test(
+        "a word that begins with a minus and was taken for an option is named, and how it is written",
+        arguments: [
+            (["save", "db", "c", "-5"], "write \"-- -5\""), (["import", "db", "-x.json"], "write \"-- -x.json\""),
+            (["find", "db", "c", "--limit", "-1"], "write \"--limit=-1\""),
+            (["search", "db", "c", "-word"], "\"-word\" was taken for an option"),
+        ])
+    func minus(words: [String], text: String) throws {
+        let result = try Command().tansu(words, input: [])
+        #expect(result.status == 64 && result.error.contains(text), "\(result.error)")
+        #expect(try !Command().tansu("find", "db", "--sort", "-age").error.contains("taken for an option"))
+    }
+
     @Test("the error for a word that resembles no subcommand names it", arguments: [[], ["--json"]])
     func noSuggestion(options: [String]) throws {
         let error = try Command().tansu(["xyzzy"] + options, input: []).error

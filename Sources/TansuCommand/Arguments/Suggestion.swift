@@ -41,6 +41,24 @@ struct Suggestion {
         return nil
     }
 
+    /// How a word is given that begins with a minus and was taken for an option, or nil when there is none: a number, or
+    /// one of several letters, since there are options of one letter.
+    /// - Parameter isValue: Whether it may be the value of an option, which has none by the error.
+    static func minus(in words: [String], isValue: Bool) -> String? {
+        let words = ["tansu"] + words.prefix { $0 != "--" }
+        let found = words.indices.dropFirst().first { index in
+            let rest = Array(words[index].utf8.dropFirst())
+            guard words[index].hasPrefix("-"), let first = rest.first else { return false }
+            return first != UInt8(ascii: "-") && (rest.count > 1 || (0x30...0x39).contains(first))
+                && words[index - 1].hasPrefix("--") == isValue
+        }
+        return found.map { index in
+            let word = shown(words[index])
+            let written = isValue ? "\(shown(words[index - 1]))=\(word)" : "-- \(word)"
+            return "\"\(word)\" was taken for an option; write \"\(written)\""
+        }
+    }
+
     private static func names(of command: any ParsableCommand.Type) -> [String] {
         [command._commandName] + command.configuration.aliases
     }

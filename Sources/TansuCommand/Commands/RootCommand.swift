@@ -60,11 +60,13 @@ extension RootCommand {
             guard exitCode(for: error) == .validationFailure else { finish(with: error, asJSON: isJSON) }
             let suggestion = Suggestion(for: words, in: self)
             let message = suggestion?.message ?? firstLine(message(for: error))
+            let isValue = message.hasPrefix("Missing value for")
+            let remedy = suggestion?.remedy ?? Suggestion.minus(in: words, isValue: isValue)
             if isJSON {
-                CommandError(code: "USAGE", message: message, remedy: suggestion?.remedy ?? "").report(asJSON: true)
+                CommandError(code: "USAGE", message: message, remedy: remedy ?? "").report(asJSON: true)
             } else {
                 var lines = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
-                if let suggestion { lines[0] = "Error: \(message); \(suggestion.remedy)" }
+                if let remedy { lines[0] = Substring(TextTable.printable("Error: \(message); \(remedy)")) }
                 writeError(lines.joined(separator: "\n"))
             }
             exit(withError: ExitCode.validationFailure)
