@@ -115,6 +115,9 @@ let package = Package(
                 "TansuBSON",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
+                // For attachments as CouchDB stores them.
+                .target(name: "CTansuZlib", condition: .when(traits: ["TansuSync"])),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["TansuSync"])),
             ],
             exclude: notCompiled,
             resources: privacyManifest

@@ -39,6 +39,9 @@ public struct TansuError: Error, Sendable, Hashable {
     /// The engine's report of the call that failed, when it made one.
     var report: BSONDocument?
 
+    /// Whether it is about one attachment, so that other documents are as good as before.
+    package private(set) var isOfAttachment = false
+
     /// Makes an error; the library does so, and tests of your own code may.
     ///
     /// - Parameters:
@@ -55,6 +58,12 @@ public struct TansuError: Error, Sendable, Hashable {
         self.context = context
         self.offset = offset
         self.systemErrno = systemErrno
+    }
+
+    /// Makes an error of one attachment.
+    package init(attachment code: Code, _ message: String) {
+        self.init(code, message)
+        isOfAttachment = true
     }
 }
 
@@ -103,7 +112,8 @@ extension TansuError.Code {
     /// rather than an array, fewer calls at once.
     public static let memory = Self(TANSU_E_MEMORY)
 
-    /// An argument that is out of its range, such as a negative commit number or a path with a NUL character.
+    /// An argument that is out of its range, such as a negative commit number, a path with a NUL character, or a range that does
+    /// not begin inside an attachment.
     public static let invalidArgument = Self(TANSU_E_INVALID_ARGUMENT)
 
     /// The database is closed or being closed. Open it again, or keep it open longer.
@@ -133,7 +143,7 @@ extension TansuError.Code {
     /// The files are of another format than this library reads. Dump them with the version that wrote them, and load the dump.
     public static let version = Self(TANSU_E_VERSION)
 
-    /// No such database, collection, index or document: check the name in the context. Or the changes after a resume
+    /// No such database, collection, index, document or attachment: check the name in the context. Or the changes after a resume
     /// token are no longer complete: read everything, and start a new sequence.
     public static let notFound = Self(TANSU_E_NOT_FOUND)
 
@@ -143,7 +153,7 @@ extension TansuError.Code {
     /// A unique index already holds this value. Change the value, or replace the document that holds it.
     public static let notUnique = Self(TANSU_E_NOT_UNIQUE)
 
-    /// A collection or index name that is not allowed. Names are 1 to 120 bytes.
+    /// A name of a collection, index or attachment that is not allowed. Those of collections and indexes are 1 to 120 bytes.
     public static let invalidName = Self(TANSU_E_INVALID_NAME)
 
     /// Bytes that are not a valid BSON document. Check their source.
@@ -168,7 +178,8 @@ extension TansuError.Code {
     /// A JSON command with an unknown or missing member; the context names it.
     public static let invalidCommand = Self(TANSU_E_INVALID_COMMAND)
 
-    /// Over a limit: a document of 16 MiB, a depth of 100, a transaction of 1 GiB. Split it.
+    /// Over a limit: a document of 16 MiB, a depth of 100, a transaction of 1 GiB. Split it. Or an attachment
+    /// with more bytes than were to be read: read it as a stream.
     public static let tooLarge = Self(TANSU_E_TOO_LARGE)
 
     /// Cancelled by `cancel()`. A cancelled task gets a `CancellationError` instead.

@@ -1,8 +1,9 @@
 #if TansuSync
 public import Foundation
+import Tansu
 import TansuBSON
 
-/// An error of a call of this module: of a replication, a replicated collection, an attachment or a ``RemoteCollection``.
+/// An error of a call of this module: of a replication, a replicated collection or a ``RemoteCollection``.
 ///
 /// For example:
 ///
@@ -14,7 +15,7 @@ import TansuBSON
 /// }
 /// ```
 ///
-/// What the database below refuses is a `TansuError`, a text that is no revision a ``RevisionError``, and a cancelled task
+/// What the database below refuses, and what is wrong with one of its attachments, is a `TansuError`, a text that is no revision a ``RevisionError``, and a cancelled task
 /// gets a `CancellationError`.
 public struct SyncError: Error, Sendable, Hashable {
     /// What went wrong.
@@ -42,13 +43,12 @@ public struct SyncError: Error, Sendable, Hashable {
         case conflict
         /// The `_id` exists. Choose another, or `save` to replace.
         case exists
-        /// There is no such document, index or attachment.
+        /// There is no such document or index.
         case notFound
         /// The server refuses a document or a request as invalid, or the collection refuses a document, for a unique index for
         /// example.
         case refused
-        /// A document or a request is larger than the server takes, or an attachment than the caller wants to read into
-        /// memory.
+        /// A document or a request is larger than the server takes.
         case tooLarge
         /// An `_id` is neither text nor an ObjectId, or two documents have the same id on the wire.
         case unusableID
@@ -71,18 +71,10 @@ public struct SyncError: Error, Sendable, Hashable {
 
         // MARK: Attachments
 
-        /// A name that begins with `_`, or has a zero byte.
-        case invalidName
-        /// The range does not begin inside the attachment.
-        case invalidRange
-        /// Stored bytes are missing or are not what was stored.
+        /// The source of a replication does not send the bytes of an attachment that it has announced.
         case damaged
-        /// Bytes that are not gzip, although they were said to be.
+        /// The source of a replication sends an attachment compressed in another way than it said.
         case invalidEncoding
-        /// The writer of the attachment has ended.
-        case ended
-        /// There is not enough memory to compress or to decompress.
-        case memory
     }
 
     /// What went wrong.
@@ -106,15 +98,18 @@ extension SyncError: LocalizedError {
     public var errorDescription: String? { message }
 }
 
-extension SyncError {
+extension Error {
     /// Whether it is about one attachment, so that other documents may be replicated.
     package var isOfAttachment: Bool {
-        switch code {
-        case .notFound, .tooLarge, .invalidName, .invalidRange, .damaged, .invalidEncoding, .ended, .memory: true
+        switch self {
+        case let error as TansuError: error.isOfAttachment
+        case let error as SyncError: [.notFound, .tooLarge, .damaged, .invalidEncoding].contains(error.code)
         default: false
         }
     }
+}
 
+extension SyncError {
     /// Whether it is about one document of a ``RemoteCollection``, so that others may be saved.
     var isOfDocument: Bool { [.conflict, .refused, .forbidden, .tooLarge].contains(code) }
 }

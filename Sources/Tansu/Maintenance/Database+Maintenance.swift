@@ -223,9 +223,9 @@ extension Database {
         }
     }
 
-    /// Reclaims the space of removed and replaced documents, while readers and writers continue. Documents that open
-    /// cursors and transactions still see are kept until those end. Compaction also runs automatically in the
-    /// background; see ``Options/compactionPercent``.
+    /// Reclaims the space of removed and replaced documents and of unused attachments, while readers and writers continue.
+    /// Documents that open cursors and transactions still see are kept until those end. Compaction also runs automatically in
+    /// the background (see ``Options/compactionPercent``), and then leaves unused attachments to `removeUnusedAttachments()`.
     ///
     /// - Parameter progress: Called on this thread with the number of bytes done. An error that it throws ends the
     ///   work.
@@ -234,7 +234,13 @@ extension Database {
     ///   (a backup or another compaction is running) or `.closed`; what `progress` throws.
     @discardableResult
     public func compact(progress: (Progress) throws -> Void = { _ in }) throws -> CompactReport {
+        try compact(check: {}, progress)
+    }
+
+    /// - Parameter check: Called before each transaction that removes bytes of attachments. Its error ends the work.
+    private func compact(check: () throws -> Void, _ progress: (Progress) throws -> Void) throws -> CompactReport {
         try rejectInsideOwnWrite()
+        _ = try BlobSweep.run(self, check: check)
         return CompactReport(try engine.compact(progress: progress))
     }
 
@@ -248,7 +254,7 @@ extension Database {
         progress: @escaping @Sendable (Progress) throws -> Void = { _ in }
     ) async throws -> CompactReport {
         try await Session(self).run(.write) { flag in
-            try self.compact { state in
+            try self.compact(check: flag.check) { state in
                 try progress(state)
                 try flag.check()
             }

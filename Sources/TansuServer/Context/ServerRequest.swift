@@ -123,7 +123,7 @@ extension ServerRequest {
                         guard collected.readableBytes + bytes.count <= limit else { throw HTTPFailure.tooLarge() }
                         collected.writeBytes(bytes)
                     }
-                } catch let error as SyncError where error.code == .invalidEncoding {
+                } catch let error as TansuError where error.code == .invalidArgument {
                     throw malformed
                 }
             }

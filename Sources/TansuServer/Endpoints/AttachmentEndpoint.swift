@@ -2,6 +2,7 @@
 import Foundation
 import HTTPTypes
 import HummingbirdCore
+import Tansu
 import TansuBSON
 import TansuSync
 

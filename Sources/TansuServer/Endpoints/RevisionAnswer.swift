@@ -1,6 +1,7 @@
 #if TansuServer
 import HTTPTypes
 import HummingbirdCore
+import Tansu
 import TansuBSON
 import TansuSync
 

@@ -93,9 +93,9 @@ extension HTTPFailure {
     init(rendering error: any Error, logger: Logger?) {
         if let failure = error as? HTTPFailure {
             self = failure
-        } else if let error = error as? SyncError, error.code == .invalidEncoding {
+        } else if let error = error as? TansuError, error.isOfAttachment, error.code == .invalidArgument {
             self = .badRequest(error.message)
-        } else if let error = error as? SyncError, error.code == .tooLarge {
+        } else if let error = error as? TansuError, error.isOfAttachment, error.code == .tooLarge {
             self = .attachmentTooLarge
         } else if error is CancellationError {
             self = .overloaded("The server is stopping")

@@ -1,4 +1,5 @@
 #if TansuSync
+import Tansu
 import TansuBSON
 
 /// Writes what is between the parts of a multipart body; the caller sends the bytes of the parts.

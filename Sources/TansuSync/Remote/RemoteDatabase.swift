@@ -1,5 +1,6 @@
 #if TansuSync
 import Foundation
+import Tansu
 import TansuBSON
 
 /// A database on a server, and how requests to it are repeated.
@@ -209,8 +210,8 @@ extension ByteStream {
                     stream.feed(Array(waiting.prefix(BlobLayout.chunkSize)))
                     waiting = waiting.dropFirst(BlobLayout.chunkSize)
                 }
-            } catch let error as SyncError where error.isOfAttachment {
-                throw RemoteFailure.invalidAnswer("Its answer is no valid gzip: \(error.description)")
+            } catch let error as TansuError where error.isOfAttachment {
+                throw RemoteFailure.invalidAnswer("Its answer is no valid gzip: \(error.message)")
             }
         }
     }

@@ -1,4 +1,5 @@
 #if TansuSync
+import Tansu
 import TansuBSON
 
 extension HTTPPeer {
@@ -77,9 +78,9 @@ extension HTTPPeer {
                 // The server has the ancestor without the bytes.
                 return try await put(revision, knownGeneration: 0)
             }
-        } catch let error as SyncError where error.isOfAttachment {
+        } catch  where error.isOfAttachment {
             // Damaged at the source, or removed there meanwhile, and then a newer revision follows.
-            return error.description
+            return error.localizedDescription
         }
     }
 

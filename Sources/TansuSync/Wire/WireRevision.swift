@@ -1,4 +1,5 @@
 #if TansuSync
+import Tansu
 import TansuBSON
 
 /// A revision as a client names it.

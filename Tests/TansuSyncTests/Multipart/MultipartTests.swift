@@ -1,5 +1,6 @@
 #if TansuSync
 import Foundation
+import Tansu
 import TansuBSON
 import Testing
 

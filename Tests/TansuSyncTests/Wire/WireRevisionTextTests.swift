@@ -1,4 +1,5 @@
 #if TansuSync
+import Tansu
 import TansuBSON
 import Testing
 

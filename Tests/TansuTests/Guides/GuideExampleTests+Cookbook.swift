@@ -43,6 +43,11 @@ extension GuideExampleTests {
             print(error.code)  // NOT_UNIQUE
         }
 
+        let files = try jobs.attachments(of: 1)
+        try files.add("a green door".utf8, name: "note.txt", type: "text/plain")
+        print(try files.list().map(\.name))  // ["note.txt"]
+        print(String(decoding: try files.bytes(of: "note.txt", range: 2..<7), as: UTF8.self))  // green
+
         try db.write { transaction in
             let jobs = try transaction.collection("jobs", of: Job.self)
             try jobs.update(id: 1) { $0.owner = "bob" }

@@ -27,7 +27,7 @@ struct GuideExampleTests {
         let here = try Self.files(of: URL(fileURLWithPath: #filePath).deletingLastPathComponent(), "swift")
             .map { words(try String(contentsOf: $0, encoding: .utf8)) }
         let pages = try Self.pages()
-        #expect(pages.count == 17)
+        #expect(pages.count == 18)
         for page in pages {
             let examples = try blocks(of: page)
             #expect(!examples.isEmpty, "\(page.lastPathComponent) has no example")

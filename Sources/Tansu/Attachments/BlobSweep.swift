@@ -1,5 +1,3 @@
-#if TansuSync
-public import Tansu
 import TansuBSON
 
 /// Removes blobs that no document names.
@@ -105,7 +103,7 @@ package enum BlobSweep {
 /// The blobs that this process is writing, has written but not yet named in a document, or is reading.
 ///
 /// A database has one writing process, so that what no lease of it holds is in nobody's hands.
-final class BlobLeases: Sendable {
+package final class BlobLeases: Sendable {
     private struct State {
         var held: [BSONValue: Int] = [:]
         /// What the sweep is about to remove. Its transaction may not be committed yet.
@@ -116,7 +114,7 @@ final class BlobLeases: Sendable {
 
     private let state = Locked(State())
 
-    static func of(_ database: Database) -> BlobLeases {
+    package static func of(_ database: Database) -> BlobLeases {
         database.attachment(BlobLeases.self) { BlobLeases() }
     }
 
@@ -127,7 +125,7 @@ final class BlobLeases: Sendable {
     }
 
     /// Holds a blob to read it; nil when it is being removed.
-    func acquireToRead(_ name: BSONValue) -> BlobLease? {
+    package func acquireToRead(_ name: BSONValue) -> BlobLease? {
         let isHeld = state.withLock { state in
             guard !state.condemned.contains(name) else { return false }
             state.held[name, default: 0] += 1
@@ -223,4 +221,3 @@ extension Database {
         }
     }
 }
-#endif

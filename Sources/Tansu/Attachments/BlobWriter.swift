@@ -1,7 +1,4 @@
-#if TansuSync
-import Crypto
 import Foundation
-import Tansu
 import TansuBSON
 
 /// The collections in which attachments lie.
@@ -48,8 +45,9 @@ package enum BlobEncoding: Sendable, Hashable {
     /// The bytes are stored as they are given. They are compressed already if there is a name, such as `gzip`.
     case stored(String?)
 
-    /// Whether CouchDB compresses attachments of a media type.
+    /// Whether attachments of a media type are compressed: as CouchDB does it, where there is zlib.
     static func compresses(_ contentType: String) -> Bool {
+        guard GzipStream.isAvailable else { return false }
         let type = contentType.prefixUntil(";").trimmingSpaces.asciiLowercased
         return type.hasPrefix("text/")
             || ["application/javascript", "application/json", "application/xml"].contains(type)
@@ -76,9 +74,9 @@ package final class BlobWriter: @unchecked Sendable {
     private var pendingLease: BlobLease?
     private var blobLease: BlobLease?
 
-    private var receivedHash = Insecure.MD5()
-    private var storedHash = Insecure.MD5()
-    private var idHash = SHA256()
+    private var receivedHash = AttachmentHash()
+    private var storedHash = AttachmentHash()
+    private var idHash = BlobHash()
     private var length: Int64 = 0
     private var storedLength: Int64 = 0
     /// What is not in a chunk yet.
@@ -131,8 +129,8 @@ package final class BlobWriter: @unchecked Sendable {
 
     /// Adds bytes.
     ///
-    /// - Throws: ``SyncError`` of code `invalidEncoding` when they are not compressed as was said, or of code
-    ///   `tooLarge`; what a commit can throw. Nothing more can be written then.
+    /// - Throws: ``TansuError`` with `.invalidArgument` when they are not compressed as was said, or
+    ///   `.tooLarge`; what a commit can throw. Nothing more can be written then.
     package func write(_ bytes: [UInt8]) throws {
         try mayWrite()
         do {
@@ -160,7 +158,7 @@ package final class BlobWriter: @unchecked Sendable {
     ///   - revpos: The generation of the revision that adds it.
     ///   - length: The number of bytes before compression, when the bytes were given compressed and it is known.
     /// - Returns: The attachment.
-    /// - Throws: ``SyncError`` of code `invalidEncoding` when compressed bytes are not whole, or of another length;
+    /// - Throws: ``TansuError`` with `.invalidArgument` when compressed bytes are not whole, or of another length;
     ///   what a commit can throw.
     package func finish(name: String = "", revpos: Int = 0, length decoded: Int64? = nil) throws -> AttachmentFile {
         try mayWrite()
@@ -193,8 +191,8 @@ package final class BlobWriter: @unchecked Sendable {
     /// Lets the sweep remove the blob unless a document names it.
     package func release() { blobLease?.release() }
 
-    private func mayWrite() throws(SyncError) {
-        guard !hasEnded else { throw SyncError(.ended, "The writer of the attachment has ended") }
+    private func mayWrite() throws(TansuError) {
+        guard !hasEnded else { throw TansuError(attachment: .invalidState, "The writer of the attachment has ended") }
     }
 
     private func end() {
@@ -254,4 +252,3 @@ package final class BlobWriter: @unchecked Sendable {
         }
     }
 }
-#endif

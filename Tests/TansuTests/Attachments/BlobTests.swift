@@ -1,11 +1,9 @@
-#if TansuSync
 import Foundation
-import Tansu
 import TansuBSON
 import TansuTestSupport
 import Testing
 
-@testable import TansuSync
+@testable import Tansu
 
 @Suite("Blobs")
 struct BlobTests {
@@ -61,10 +59,11 @@ struct BlobTests {
                     try read(file, Int64(range.lowerBound)..<Int64(range.upperBound)) == expected,
                     "\(size) \(range)")
             }
-            #expect(throws: SyncError.self) { try read(file, Int64(size + 1)..<Int64(size + 2)) }
+            #expect(throws: TansuError.self) { try read(file, Int64(size + 1)..<Int64(size + 2)) }
         }
     }
 
+    #if TansuSync
     @Test("Text is stored as CouchDB stores it, byte by byte")
     func digests() throws {
         // The recorded scenarios attachments and bulk_docs have these digests and lengths.
@@ -115,18 +114,18 @@ struct BlobTests {
     func wrongEncoding() throws {
         let gzip = [UInt8](try #require(Data(base64Encoded: "H4sIAAAAAAAAA0vLLCouAQBX7nGSBQAAAA==")))
         for bytes in [gzip + [0], Array(gzip.dropLast(9)), Array(gzip.dropLast()), [1, 2, 3], []] {
-            let error = #expect(throws: SyncError.self) { try write([bytes], encoding: .stored("gzip")) }
-            #expect(error?.code == .invalidEncoding, "\(bytes)")
+            let error = #expect(throws: TansuError.self) { try write([bytes], encoding: .stored("gzip")) }
+            #expect(error?.code == .invalidArgument, "\(bytes)")
         }
         for length in [0, 4, 6, Int64.max] {
             let writer = try BlobWriter(database, contentType: "text/plain", encoding: .stored("gzip"))
             try writer.write(gzip)
-            let error = #expect(throws: SyncError.self) { try writer.finish(length: length) }
-            #expect(error?.code == .invalidEncoding, "\(length)")
+            let error = #expect(throws: TansuError.self) { try writer.finish(length: length) }
+            #expect(error?.code == .invalidArgument, "\(length)")
         }
         let bounded = try BlobWriter(
             database, contentType: "text/plain", encoding: .stored("gzip"), decodedLimit: 4)
-        let error = #expect(throws: SyncError.self) { try bounded.write(gzip) }
+        let error = #expect(throws: TansuError.self) { try bounded.write(gzip) }
         #expect(error?.code == .tooLarge)
         // Nothing of them is left.
         #expect(try database.collection(BlobLayout.blobs).count() == 0)
@@ -149,6 +148,7 @@ struct BlobTests {
         }
         #expect(length == 64 << 20)
     }
+    #endif
 
     @Test("Equal bytes are stored once, but not those that are compressed otherwise")
     func deduplication() throws {
@@ -171,8 +171,8 @@ struct BlobTests {
             try writer.write(Array("checked".utf8))
             #expect(Data(writer.receivedDigest).base64EncodedString() == "N5PqUqe+LX3q/YWP2lB3XA==")
             _ = try writer.finish()
-            #expect(throws: SyncError.self) { try writer.write([1]) }
-            #expect(throws: SyncError.self) { try writer.finish() }
+            #expect(throws: TansuError.self) { try writer.write([1]) }
+            #expect(throws: TansuError.self) { try writer.finish() }
         }
     }
 
@@ -198,7 +198,7 @@ struct BlobTests {
         }
         #expect(try BlobSweep.run(database) == BlobSweep.Swept(blobs: 1, bytes: Int64(bytes.count)))
         #expect(try count(BlobLayout.chunks) == 0 && count(BlobLayout.blobs) == 0)
-        #expect(throws: SyncError.self) { try read(file) }
+        #expect(throws: TansuError.self) { try read(file) }
     }
 
     @Test("Bodies of revisions keep their files too")
@@ -229,7 +229,7 @@ struct BlobTests {
         let chunks = try database.collection(BlobLayout.chunks)
         let whole = try chunks.find().all()
         func damaged(_ chunk: BSONDocument) throws {
-            #expect { try read(file) } throws: { ($0 as? SyncError)?.code == .damaged }
+            #expect { try read(file) } throws: { ($0 as? TansuError)?.code == .corrupt }
             try chunks.save(chunk)
             #expect(try read(file) == bytes)
         }
@@ -251,11 +251,11 @@ struct BlobTests {
             var other = record
             other[key] = value
             try blobs.save(other)
-            #expect { try read(file) } throws: { ($0 as? SyncError)?.code == .damaged }
+            #expect { try read(file) } throws: { ($0 as? TansuError)?.code == .corrupt }
         }
         try blobs.remove(id: file.blob.bson)
-        #expect { try read(file) } throws: { ($0 as? SyncError)?.code == .damaged }
-        #expect(throws: SyncError.self) { try AttachmentFile(["name": "x"]) }
+        #expect { try read(file) } throws: { ($0 as? TansuError)?.code == .corrupt }
+        #expect(throws: TansuError.self) { try AttachmentFile(["name": "x"]) }
     }
 
     @Test("The stored form of an attachment comes back")
@@ -265,4 +265,3 @@ struct BlobTests {
         for file in [plain, text] { #expect(try AttachmentFile(file.bson) == file) }
     }
 }
-#endif

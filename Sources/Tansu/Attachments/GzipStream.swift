@@ -14,14 +14,17 @@ package final class GzipStream: @unchecked Sendable {
     /// Whether the end of what was fed is an end of the gzip data. Another member may follow (RFC 1952, 2.2).
     package private(set) var isAtEnd = false
 
+    /// Whether this program can compress.
+    static let isAvailable = true
+
     /// CouchDB's level.
     private static let level: Int32 = 8
     private static let outputSize = 64 << 10
 
     /// Creates a stream that compresses, or one that decompresses.
     ///
-    /// - Throws: ``SyncError`` of code `memory`.
-    package init(compressing: Bool) throws(SyncError) {
+    /// - Throws: ``TansuError`` with `.memory`.
+    package init(compressing: Bool) throws(TansuError) {
         compresses = compressing
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -33,7 +36,9 @@ package final class GzipStream: @unchecked Sendable {
             compressing
             ? deflateInit2_(stream, Self.level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, zlibVersion(), size)
             : inflateInit2_(stream, 15 + 16, zlibVersion(), size)
-        guard status == Z_OK else { throw SyncError(.memory, "There is no memory to compress an attachment") }
+        guard status == Z_OK else {
+            throw TansuError(attachment: .memory, "There is no memory to compress an attachment")
+        }
     }
 
     deinit {
@@ -83,8 +88,8 @@ package final class GzipStream: @unchecked Sendable {
     /// The next decompressed bytes, at most 64 KiB; nil when it needs more bytes or the gzip data has ended. Bytes after the
     /// end must be another member.
     ///
-    /// - Throws: ``SyncError`` of code `invalidEncoding` or `memory`.
-    package func pull() throws(SyncError) -> [UInt8]? {
+    /// - Throws: ``TansuError`` with `.invalidArgument` or `.memory`.
+    package func pull() throws(TansuError) -> [UInt8]? {
         while true {
             if isAtEnd {
                 guard stream.pointee.avail_in > 0, inflateReset(stream) == Z_OK else { return nil }
@@ -94,8 +99,8 @@ package final class GzipStream: @unchecked Sendable {
             switch inflate(stream, Z_NO_FLUSH) {
             case Z_STREAM_END: isAtEnd = true
             case Z_OK, Z_BUF_ERROR: break
-            case Z_MEM_ERROR: throw SyncError(.memory, "There is no memory to decompress an attachment")
-            default: throw SyncError(.invalidEncoding, "The bytes of the attachment are not valid gzip")
+            case Z_MEM_ERROR: throw TansuError(attachment: .memory, "There is no memory to decompress an attachment")
+            default: throw TansuError(attachment: .invalidArgument, "The bytes of the attachment are not valid gzip")
             }
             let out = taken()
             if !out.isEmpty { return out }
@@ -113,6 +118,25 @@ package final class GzipStream: @unchecked Sendable {
         [UInt8](output[..<(Self.outputSize - Int(stream.pointee.avail_out))])
     }
 }
+#else
+/// Without the trait there is no zlib: nothing is compressed, and what is stored compressed cannot be read.
+package final class GzipStream: Sendable {
+    /// Whether this program can compress.
+    static let isAvailable = false
+
+    package init(compressing: Bool) throws(TansuError) {
+        throw TansuError(
+            attachment: .unsupported,
+            "The attachment is stored compressed, which a program without the trait TansuSync cannot read")
+    }
+
+    // Never called, for there is no stream.
+    package var isAtEnd: Bool { true }
+    package func feed(_ bytes: [UInt8]) {}
+    package func pull() throws(TansuError) -> [UInt8]? { nil }
+    func compress(_ bytes: [UInt8], isLast: Bool, _ body: ([UInt8]) throws -> Void) throws {}
+}
+#endif
 
 /// Decompresses what is stored compressed, only to see that this is possible: a reader that wants the plain bytes would find out
 /// in the middle of its answer.
@@ -124,12 +148,12 @@ final class GzipChecker: @unchecked Sendable {
     private var length: Int64 = 0
 
     /// - Parameter limit: The greatest number of decompressed bytes.
-    init(limit: Int64) throws(SyncError) {
+    init(limit: Int64) throws(TansuError) {
         stream = try GzipStream(compressing: false)
         self.limit = limit
     }
 
-    /// - Throws: ``SyncError`` of code `invalidEncoding` or `tooLarge`.
+    /// - Throws: ``TansuError`` with `.invalidArgument` or `.tooLarge`.
     func read(_ bytes: [UInt8]) throws {
         var start = 0
         while start < bytes.count {
@@ -138,8 +162,8 @@ final class GzipChecker: @unchecked Sendable {
             while let piece = try stream.pull() {
                 length += Int64(piece.count)
                 guard length <= limit else {
-                    throw SyncError(
-                        .tooLarge, "The attachment has more than \(limit) bytes when it is decompressed")
+                    throw TansuError(
+                        attachment: .tooLarge, "The attachment has more than \(limit) bytes when it is decompressed")
                 }
             }
             start = end
@@ -147,16 +171,15 @@ final class GzipChecker: @unchecked Sendable {
     }
 
     /// - Parameter expected: What the number of decompressed bytes was said to be.
-    /// - Throws: ``SyncError`` of code `invalidEncoding` when the end is missing, or the number is another one.
+    /// - Throws: ``TansuError`` with `.invalidArgument` when the end is missing, or the number is another one.
     func end(expected: Int64?) throws {
         guard stream.isAtEnd else {
-            throw SyncError(.invalidEncoding, "The bytes of the attachment are not whole gzip")
+            throw TansuError(attachment: .invalidArgument, "The bytes of the attachment are not whole gzip")
         }
         guard expected == nil || expected == length else {
-            throw SyncError(
-                .invalidEncoding,
+            throw TansuError(
+                attachment: .invalidArgument,
                 "The attachment has \(length) bytes when it is decompressed, not \(expected ?? 0) as was said")
         }
     }
 }
-#endif

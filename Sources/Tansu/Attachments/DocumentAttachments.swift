@@ -1,6 +1,4 @@
-#if TansuSync
 public import Foundation
-public import Tansu
 import TansuBSON
 
 extension Database.Collection {
@@ -35,9 +33,22 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
 extension Database {
     /// The attachments of one document.
     ///
-    /// The bytes are stored in chunks next to the documents, equal ones once. Memory holds a few chunks only, however
-    /// large an attachment is. Attachments are removed with their document; the bytes that no document has any more
-    /// when `removeUnusedAttachments()` is called, and a few with each attachment that is added.
+    /// For example:
+    ///
+    /// ```swift
+    /// let mike = people.attachments(of: "mike")
+    /// try await mike.add(contentsOf: photo, name: "face.png", type: "image/png")
+    /// for file in try await mike.list() { print(file.name, file.length) }
+    /// let png = try await mike.bytes(of: "face.png")
+    /// ```
+    ///
+    /// The bytes are stored in chunks of 256 KiB next to the documents, equal ones once. Memory holds at most 16 of them, however
+    /// large an attachment is. Attachments are removed with their document, by whatever that is removed; the bytes that no
+    /// document has any more with later additions, by `compact()` and by
+    /// `removeUnusedAttachments()`.
+    ///
+    /// A name is any text that does not begin with `_` and has no NUL character; others are `.invalidName`. The collection's
+    /// own name has at most 102 bytes.
     public struct DocumentAttachments: Sendable {
         let session: Session
         let collection: String
@@ -48,14 +59,14 @@ extension Database {
 
         /// The attachments in the order in which they were added.
         ///
-        /// - Throws: ``SyncError`` with `.damaged`, ``TansuError``.
+        /// - Throws: ``TansuError`` with `.corrupt` (restore a backup) or `.closed`.
         public func list() throws -> [Attachment] {
             try session.inSnapshot { try files(in: $0).map { Attachment($0) } }
         }
 
         /// The attachment of a name, or nil when there is none.
         ///
-        /// - Throws: ``SyncError`` with `.damaged`, ``TansuError``.
+        /// - Throws: ``TansuError`` with `.corrupt` (restore a backup) or `.closed`.
         public func attachment(_ name: String) throws -> Attachment? {
             try list().first { $0.name == name }
         }
@@ -68,9 +79,9 @@ extension Database {
         /// - Parameters:
         ///   - bytes: Its bytes.
         ///   - name: Its name, which must not begin with `_`.
-        ///   - type: Its media type. Types of text are stored compressed.
+        ///   - type: Its media type.
         /// - Returns: What is known of it.
-        /// - Throws: ``SyncError`` with `.notFound` when there is no such document, or `.invalidName`; what a
+        /// - Throws: ``TansuError`` with `.notFound` when there is no such document, or `.invalidName`; what a
         ///   commit can throw.
         @discardableResult
         public func add(
@@ -86,7 +97,7 @@ extension Database {
         /// - Parameters:
         ///   - url: The file, which is read a piece at a time.
         ///   - name: Its name; nil for that of the file.
-        ///   - type: Its media type. Types of text are stored compressed.
+        ///   - type: Its media type.
         /// - Returns: What is known of it.
         /// - Throws: As for bytes; what reading the file throws.
         @discardableResult
@@ -103,17 +114,19 @@ extension Database {
         ///
         /// - Parameters:
         ///   - name: Its name.
-        ///   - range: Which bytes; nil for all.
+        ///   - range: Which bytes, counted from 0; what is after the end is left out. nil for all.
         ///   - limit: The most bytes to read.
-        /// - Throws: ``SyncError`` with `.notFound`, `.tooLarge`, `.invalidRange` or `.damaged`; ``TansuError``.
+        /// - Throws: ``TansuError`` with `.notFound`, `.tooLarge` (more than `limit` bytes), `.invalidArgument` (the range
+        ///   does not begin inside), `.corrupt` (bytes are missing), `.unsupported` (they are compressed, and the program was
+        ///   built without the trait `TansuSync`) or `.closed`.
         public func bytes(
             of name: String, range: Range<Int64>? = nil, limit: Int = 64 << 20
         ) throws -> [UInt8] {
             var bytes: [UInt8] = []
             try forEachPiece(of: name, range: range) { piece in
                 guard bytes.count + piece.count <= limit else {
-                    throw SyncError(
-                        .tooLarge,
+                    throw TansuError(
+                        attachment: .tooLarge,
                         "Attachment \"\(name)\" has more than \(limit) bytes; raise the limit, or read it in pieces"
                     )
                 }
@@ -126,9 +139,10 @@ extension Database {
         ///
         /// - Parameters:
         ///   - name: Its name.
-        ///   - range: Which bytes; nil for all.
+        ///   - range: Which bytes, counted from 0; what is after the end is left out. nil for all.
         ///   - body: Called with each piece. Its error ends the reading.
-        /// - Throws: ``SyncError`` with `.notFound`, `.invalidRange` or `.damaged`; ``TansuError``.
+        /// - Throws: ``TansuError`` with `.notFound`, `.invalidArgument`, `.corrupt`, `.unsupported` or `.closed`, as
+        ///   `bytes(of:)`; what `body` throws.
         public func forEachPiece(
             of name: String, range: Range<Int64>? = nil, _ body: ([UInt8]) throws -> Void
         ) throws {
@@ -166,7 +180,7 @@ extension Database.DocumentAttachments {
 
     func file(_ name: String, in session: Session) throws -> AttachmentFile {
         guard let file = try files(in: session).first(where: { $0.name == name }) else {
-            throw SyncError(.notFound, "The document has no attachment \"\(name)\"")
+            throw TansuError(attachment: .notFound, "The document has no attachment \"\(name)\"")
         }
         return file
     }
@@ -174,10 +188,10 @@ extension Database.DocumentAttachments {
     /// Begins to write an attachment of a document that exists.
     func begin(_ name: String, _ type: String) throws -> BlobWriter {
         guard name.utf8.first != UInt8(ascii: "_") else {
-            throw SyncError(.invalidName, "The name \"\(name)\" of an attachment begins with \"_\"")
+            throw TansuError(attachment: .invalidName, "The name \"\(name)\" of an attachment begins with \"_\"")
         }
         guard !name.utf8.contains(0) else {
-            throw SyncError(.invalidName, "The name \"\(name)\" of an attachment has a zero byte")
+            throw TansuError(attachment: .invalidName, "The name \"\(name)\" of an attachment has a zero byte")
         }
         try session.inSnapshot { try requireDocument(in: $0) }
         return try BlobWriter(session, contentType: type)
@@ -186,12 +200,18 @@ extension Database.DocumentAttachments {
     /// Names what was written in the document.
     func attach(_ writer: BlobWriter, _ name: String) throws -> Database.Attachment {
         let file = try writer.finish(name: name)
-        try edit(adds: true) { files in
-            if let index = files.firstIndex(where: { $0.name == name }) {
-                files[index] = file
-            } else {
-                files.append(file)
+        do {
+            try edit(adds: true) { files in
+                if let index = files.firstIndex(where: { $0.name == name }) {
+                    files[index] = file
+                } else {
+                    files.append(file)
+                }
             }
+        } catch {
+            writer.release()
+            if !session.isInTransaction { try? BlobSweep.remove([file.blob], in: session.database) }
+            throw error
         }
         writer.release()
         if !session.isInTransaction { BlobSweep.step(session.database) }
@@ -229,7 +249,7 @@ extension Database.DocumentAttachments {
 
     private func requireDocument(in session: Session) throws {
         guard try BlobLayout.collection(collection, session).get(id) != nil else {
-            throw SyncError(.notFound, "The document to attach something to does not exist; save it first")
+            throw TansuError(attachment: .notFound, "The document to attach something to does not exist; save it first")
         }
     }
 }
@@ -296,7 +316,7 @@ extension Database.DocumentAttachments {
     /// - Parameters:
     ///   - bytes: The bytes. When it throws, nothing is added.
     ///   - name: Its name, which must not begin with `_`.
-    ///   - type: Its media type. Types of text are stored compressed.
+    ///   - type: Its media type.
     ///   - isolation: The actor on which the sequence is read: the caller's.
     /// - Returns: What is known of it.
     /// - Throws: As for bytes; what the sequence throws; `CancellationError`.
@@ -326,7 +346,7 @@ extension Database.DocumentAttachments {
     /// - Parameters:
     ///   - pieces: The bytes, such as `Data` or `[UInt8]`. When it throws, nothing is added.
     ///   - name: Its name, which must not begin with `_`.
-    ///   - type: Its media type. Types of text are stored compressed.
+    ///   - type: Its media type.
     ///   - isolation: The actor on which the sequence is read: the caller's.
     /// - Returns: What is known of it.
     /// - Throws: As for bytes; what the sequence throws; `CancellationError`.
@@ -368,7 +388,7 @@ extension Database.DocumentAttachments {
     /// - Parameters:
     ///   - name: Its name.
     ///   - range: Which bytes; nil for all.
-    /// - Throws: ``SyncError`` with `.notFound` or `.damaged`; ``TansuError``; `CancellationError`.
+    /// - Throws: ``TansuError`` with `.notFound`, `.corrupt` or `.closed`; `CancellationError`.
     public func stream(of name: String, range: Range<Int64>? = nil) async throws -> AttachmentBytes {
         let file = try await session.runCancellable(.read) { try self.file(name, in: $0) }
         return try AttachmentBytes(session, file, range: range)
@@ -400,4 +420,3 @@ extension Database.DocumentAttachments {
         return try await session.database.runWriting { _ in try body() }
     }
 }
-#endif

@@ -1,5 +1,3 @@
-#if TansuSync
-public import Tansu
 import TansuBSON
 
 extension Database {
@@ -7,7 +5,7 @@ extension Database {
     public struct Attachment: Sendable, Hashable {
         let file: AttachmentFile
 
-        init(_ file: AttachmentFile) { self.file = file }
+        package init(_ file: AttachmentFile) { self.file = file }
 
         /// Its name, which no other attachment of the document has.
         public var name: String { file.name }
@@ -21,7 +19,7 @@ extension Database {
         /// The number of bytes that are stored, which are less when it is compressed.
         public var storedLength: Int64 { file.storedLength }
 
-        /// Whether the stored bytes are compressed, as those of text are.
+        /// Whether the stored bytes are compressed, as those of text are with the package trait `TansuSync`.
         public var isCompressed: Bool { file.encoding != nil }
 
         /// `md5-` and the MD5 of the stored bytes in base64, as CouchDB has it.
@@ -34,7 +32,7 @@ extension Database {
 /// The `_id` of each of its documents is that of the document with the files, and is declared as a reference with the
 /// delete rule `cascade`: so files go with their document, however it is removed. The reference follows when the
 /// collection is renamed, and so the collection is found by where it leads, not by its name.
-struct AttachmentRecords {
+package struct AttachmentRecords {
     /// The collection; nil when there is none yet.
     private let records: Database.Collection<BSONDocument>?
 
@@ -45,11 +43,11 @@ struct AttachmentRecords {
 
     /// The files of a document, in the order in which they were added.
     ///
-    /// - Throws: ``SyncError`` of code `damaged`.
+    /// - Throws: ``TansuError`` with `.corrupt`.
     package func files(of id: BSONValue) throws -> [AttachmentFile] {
         guard let document = try records?.get(id) else { return [] }
         guard case .array(let list)? = document["files"] else {
-            throw SyncError(.damaged, "The list of attachments of a document is damaged")
+            throw TansuError(attachment: .corrupt, "The list of attachments of a document is damaged")
         }
         return try list.map { try AttachmentFile($0.documentValue ?? [:]) }
     }
@@ -94,4 +92,3 @@ extension Database.CollectionInfo {
     /// Where the `_id`s lead.
     fileprivate var target: String? { references.first { $0.path == "_id" }?.collection }
 }
-#endif

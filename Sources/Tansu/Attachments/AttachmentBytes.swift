@@ -1,6 +1,4 @@
-#if TansuSync
 import Foundation
-import Tansu
 import TansuBSON
 
 /// The bytes of an attachment, read in pieces of at most 256 KiB as they are asked for.
@@ -19,7 +17,7 @@ public struct AttachmentBytes: AsyncSequence, Sendable {
 
     /// Creates the bytes of an attachment of a document or of a revision.
     ///
-    /// - Throws: ``SyncError`` of code `notFound` when they are being removed.
+    /// - Throws: ``TansuError`` with `.notFound` when they are being removed.
     package init(
         _ session: Session, _ file: AttachmentFile, range: Range<Int64>? = nil, decoded: Bool = true
     ) throws {
@@ -34,12 +32,12 @@ public struct AttachmentBytes: AsyncSequence, Sendable {
         lease = BlobLeases.of(session.database).acquireToRead(file.blob.bson)
         // The removal may have ended between the snapshot that showed the attachment and the lease.
         guard lease != nil, try session.database.read({ try StoredBlob.find(file.blob, in: $0.session) }) != nil
-        else { throw SyncError(.notFound, "The attachment \"\(file.name)\" was removed meanwhile") }
+        else { throw TansuError(attachment: .notFound, "The attachment \"\(file.name)\" was removed meanwhile") }
     }
 
     /// Creates the bytes of an attachment of a revision.
     ///
-    /// - Throws: ``SyncError`` of code `notFound` when they are being removed.
+    /// - Throws: ``TansuError`` with `.notFound` when they are being removed.
     package init(
         _ database: Database, _ file: AttachmentFile, range: Range<Int64>? = nil, decoded: Bool = true
     ) throws {
@@ -57,7 +55,7 @@ public struct AttachmentBytes: AsyncSequence, Sendable {
 
         /// The next piece; nil at the end.
         ///
-        /// - Throws: ``SyncError`` with `.damaged` or `.invalidRange`; ``TansuError``; `CancellationError`.
+        /// - Throws: ``TansuError`` with `.corrupt`, `.invalidArgument` (the range) or `.unsupported`; `CancellationError`.
         public mutating func next() async throws -> [UInt8]? {
             let state = state
             return try await state.bytes.session.runCancellable(.read) { try state.next(in: $0) }
@@ -88,7 +86,7 @@ package struct BlobID: Sendable, Hashable {
 
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
-    var bson: BSONValue { .binary(BSONBinary(bytes)) }
+    package var bson: BSONValue { .binary(BSONBinary(bytes)) }
 }
 
 /// One attachment of a document or of a revision: what is known of it, and the name of its bytes.
@@ -143,12 +141,12 @@ extension AttachmentFile {
 
     /// Reads the stored form.
     ///
-    /// - Throws: ``SyncError`` of code `damaged`.
-    package init(_ document: BSONDocument) throws(SyncError) {
+    /// - Throws: ``TansuError`` with `.corrupt`.
+    package init(_ document: BSONDocument) throws(TansuError) {
         guard let name = document["name"]?.stringValue, let type = document["type"]?.stringValue,
             let digest = document["digest"]?.stringValue, let length = document["length"]?.int64Value, length >= 0,
             case .binary(let blob)? = document["blob"], let revpos = document["revpos"]?.int64Value
-        else { throw SyncError(.damaged, "The description of an attachment is damaged") }
+        else { throw TansuError(attachment: .corrupt, "The description of an attachment is damaged") }
         self.init(
             name: name, contentType: type, digest: digest, length: length, revpos: Int(revpos),
             encoding: document["encoding"]?.stringValue, encodedLength: document["encodedLength"]?.int64Value,
@@ -178,4 +176,3 @@ enum FilePieces {
         #endif
     }
 }
-#endif

@@ -1,5 +1,3 @@
-#if TansuSync
-import Tansu
 import TansuBSON
 
 /// The record of a complete blob.
@@ -22,12 +20,12 @@ struct StoredBlob: Sendable, Hashable {
     }
 
     /// Reads the record; nil for one of a blob that is being written.
-    init?(_ document: BSONDocument) throws(SyncError) {
+    init?(_ document: BSONDocument) throws(TansuError) {
         if document["pending"] != nil { return nil }
         guard case .binary(let id)? = document["_id"], let key = document["key"],
             let length = document["length"]?.int64Value, let chunks = document["chunks"]?.int64Value, length >= 0,
             chunks == (length + Int64(BlobLayout.chunkSize) - 1) / Int64(BlobLayout.chunkSize)
-        else { throw SyncError(.damaged, "The record of an attachment's bytes is damaged") }
+        else { throw TansuError(attachment: .corrupt, "The record of an attachment's bytes is damaged") }
         self.init(id: BlobID(bytes: id.bytes), key: key, length: length, chunks: Int(chunks))
     }
 
@@ -39,13 +37,13 @@ struct StoredBlob: Sendable, Hashable {
 
     /// The bytes of a chunk.
     ///
-    /// - Throws: ``SyncError`` of code `damaged` when it is missing or has another size than it must have.
+    /// - Throws: ``TansuError`` with `.corrupt` when it is missing or has another size than it must have.
     func chunk(_ number: Int, in session: Session) throws -> [UInt8] {
         let id = BlobLayout.chunkID(key, number)
         let size = min(Int64(BlobLayout.chunkSize), length - Int64(number) * Int64(BlobLayout.chunkSize))
         guard case .binary(let data)? = try BlobLayout.collection(BlobLayout.chunks, session).get(id)?["data"],
             Int64(data.bytes.count) == size
-        else { throw SyncError(.damaged, "Bytes of an attachment are missing; restore a backup") }
+        else { throw TansuError(attachment: .corrupt, "Bytes of an attachment are missing; restore a backup") }
         return data.bytes
     }
 
@@ -81,7 +79,7 @@ struct BlobReader {
     ///   - file: The attachment.
     ///   - range: Which bytes; nil for all.
     ///   - decoded: Whether compressed bytes are decompressed, to which the range then refers.
-    /// - Throws: ``SyncError`` of code `damaged` when there are no such bytes, or `invalidRange`.
+    /// - Throws: ``TansuError`` with `.corrupt` when there are no such bytes, or `.invalidArgument` (the range).
     init(
         in transaction: Database.Transaction, _ file: AttachmentFile, range: Range<Int64>? = nil,
         decoded: Bool = true
@@ -96,7 +94,7 @@ struct BlobReader {
 
     /// The next bytes, at most 256 KiB; nil at the end.
     ///
-    /// - Throws: ``SyncError`` of code `damaged`.
+    /// - Throws: ``TansuError`` with `.corrupt`.
     mutating func next() throws -> [UInt8]? { try cursor.next(in: session) }
 }
 
@@ -112,8 +110,8 @@ struct BlobCursor: Sendable {
 
     init(_ file: AttachmentFile, range: Range<Int64>?, decoded: Bool, in session: Session) throws {
         guard let blob = try StoredBlob.find(file.blob, in: session) else {
-            throw SyncError(
-                .damaged, "The bytes of attachment \"\(file.name)\" are missing; restore a backup")
+            throw TansuError(
+                attachment: .corrupt, "The bytes of attachment \"\(file.name)\" are missing; restore a backup")
         }
         self.blob = blob
         let isDecompressing = decoded && file.encoding == "gzip"
@@ -127,8 +125,8 @@ struct BlobCursor: Sendable {
         }
         guard range.lowerBound >= 0, range.lowerBound < length || (range.isEmpty && range.lowerBound == length)
         else {
-            throw SyncError(
-                .invalidRange,
+            throw TansuError(
+                attachment: .invalidArgument,
                 "The range begins at byte \(range.lowerBound), but the attachment has \(length) bytes")
         }
         let first = isDecompressing ? 0 : range.lowerBound / Int64(BlobLayout.chunkSize)
@@ -164,7 +162,7 @@ struct BlobCursor: Sendable {
             if let bytes = try decompressor?.pull() { return bytes }
             guard chunk < blob.chunks else {
                 guard decompressor?.isAtEnd != false else {
-                    throw SyncError(.invalidEncoding, "The bytes of the attachment are not valid gzip")
+                    throw TansuError(attachment: .invalidArgument, "The bytes of the attachment are not valid gzip")
                 }
                 return nil
             }
@@ -175,4 +173,3 @@ struct BlobCursor: Sendable {
         }
     }
 }
-#endif

@@ -1,11 +1,9 @@
-#if TansuSync
 import Foundation
-import Tansu
 import TansuBSON
 import TansuTestSupport
 import Testing
 
-@testable import TansuSync
+@testable import Tansu
 
 @Suite("Attachments: random sequences of calls next to a model")
 struct AttachmentModelTests {
@@ -50,7 +48,7 @@ struct AttachmentModelTests {
                 let type = ["text/plain", "x/y"].randomElement(using: &random) ?? ""
                 let bytes = contents.randomElement(using: &random) ?? []
                 guard model[id] != nil else {
-                    #expect(throws: SyncError.self) { try attachments.add(bytes, name: name, type: type) }
+                    #expect(throws: TansuError.self) { try attachments.add(bytes, name: name, type: type) }
                     return
                 }
                 try attachments.add(bytes, name: name, type: type)
@@ -172,7 +170,7 @@ struct AttachmentModelTests {
                             var read: [UInt8] = []
                             for try await piece in try await other.stream(of: "x") { read += piece }
                             #expect(contents.contains(read))
-                        } catch let error as SyncError {
+                        } catch let error as TansuError {
                             #expect(error.code == .notFound)
                         }
                     }
@@ -186,4 +184,3 @@ struct AttachmentModelTests {
         #expect(try await database.collection(BlobLayout.chunks).count() == 0)
     }
 }
-#endif
