@@ -66,7 +66,7 @@ let package = Package(
             name: "TaskService",
             dependencies: [
                 .product(name: "Tansu", package: "tansu"), .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import Logging
 import NIOCore
 import ServiceLifecycle
 import Tansu
@@ -13,10 +14,12 @@ import Tansu
 ///     PATCH  /tasks/ID           changes a task; with If-Match, only the version that the client has seen
 ///     DELETE /tasks/ID           removes a task, with If-Match as well
 public struct TaskService: Sendable {
+    private let database: Database
     private let tasks: Database.Collection<TaskItem>
 
     /// Creates the service, with the collection, its schema and its indexes.
     public init(_ database: Database) async throws {
+        self.database = database
         // The pages and the events are sorted by it, and so read no more than they return.
         tasks = try database.collection("tasks", of: TaskItem.self, indexes: [.index(on: \.isDone, \.priority)])
         try await database.setSchema(DocumentSchema(TaskItem.schema), for: "tasks")
@@ -104,7 +107,7 @@ extension TaskService {
         _ request: Request, _ context: BasicRequestContext
     ) async throws -> HTTPResponse.Status {
         let (id, expected) = (try id(context), request.headers[.ifMatch])
-        return try await tasks.database.write { transaction in
+        return try await database.write { transaction in
             let tasks = try transaction.collection("tasks", of: TaskItem.self)
             guard let task = try await tasks.get(id) else { throw HTTPError(.notFound) }
             try Self.check(expected, task)
@@ -164,7 +167,7 @@ struct DatabaseErrors: RouterMiddleware {
             case .invalidDocument: throw HTTPError(.unprocessableContent, message: "\(error.context): \(error.message)")
             case .exists, .notUnique: throw HTTPError(.conflict, message: error.message)
             case .busy: throw HTTPError(.serviceUnavailable, headers: [.retryAfter: "1"])
-            case .full: throw HTTPError(.insufficientStorage)
+            case .full: throw HTTPError(HTTPResponse.Status(code: 507))
             default:
                 context.logger.error("A request has failed", metadata: ["error": "\(error)"])
                 throw HTTPError(.internalServerError)
