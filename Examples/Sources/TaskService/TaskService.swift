@@ -21,7 +21,8 @@ public struct TaskService: Sendable {
     public init(_ database: Database) async throws {
         self.database = database
         // The pages and the events are sorted by it, and so read no more than they return.
-        tasks = try database.collection("tasks", of: TaskItem.self, indexes: [.index(on: \.isDone, \.priority)])
+        tasks = try await database.collection(
+            "tasks", of: TaskItem.self, indexes: [Database.Index(on: \.isDone, \.priority)])
         try await database.setSchema(DocumentSchema(TaskItem.schema), for: "tasks")
     }
 
