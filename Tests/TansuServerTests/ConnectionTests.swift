@@ -1,5 +1,5 @@
 #if TansuServer
-import Tansu
+@testable import Tansu
 import Testing
 @testable import TansuServer
 @testable import TansuSync

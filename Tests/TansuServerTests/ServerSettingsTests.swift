@@ -32,7 +32,7 @@ import Testing
             ("couchdb/max_document_size", #""50000000""#), ("cors/credentials", #""true""#),
             ("cors/origins", #""app://obsidian.md,capacitor://localhost,http://localhost""#),
         ]
-        try await Self.serve { server in
+        try await Self.serve { (server: RunningServer) async throws in
             let json = Self.admin.merging(["Content-Type": "application/json"]) { $1 }
             let node = #"{"action":"enable_single_node","username":"admin","password":"password","port":5984}"#
             #expect(try await server.answer("POST", "/_cluster_setup", json, body: node).status == 201)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test @available(macOS 14, *) func onlyTheAdminsOfTheOptionsCanBeSetUp() async throws {
-        try await Self.serve { server in
+        try await Self.serve { (server: RunningServer) async throws in
             for (body, status) in [
                 (#"{"action":"enable_single_node"}"#, 201),
                 (#"{"action":"enable_single_node","username":"admin","password":"wrong"}"#, 403),
@@ -75,7 +75,7 @@ import Testing
 
     @Test("Either name of require_valid_user keeps out who has not logged in", arguments: ["chttpd", "chttpd_auth"])
     @available(macOS 14, *) func requireValidUser(_ section: String) async throws {
-        try await Self.serve { server in
+        try await Self.serve { (server: RunningServer) async throws in
             #expect(try await server.answer("GET", "/").status == 200)
             #expect(try await Self.set(server, "\(section)/require_valid_user", #""true""#).status == 200)
             for path in ["/", "/_up", "/_session", "/_uuids"] {
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test @available(macOS 14, *) func sizesLimitBodiesAndDocuments() async throws {
-        try await Self.serve { server in
+        try await Self.serve { (server: RunningServer) async throws in
             func put(_ id: String, bytes: Int) async throws -> Int {
                 let text = String(repeating: "a", count: bytes)
                 return try await server.answer("PUT", "/db/\(id)", Self.admin, body: #"{"a":"\#(text)"}"#).status
@@ -127,7 +127,7 @@ import Testing
         ("httpd/enable_cors", #""""#), ("httpd/WWW-Authenticate", #""Basic\r\nSet-Cookie: a=b""#),
     ]) @available(macOS 14, *)
     func valuesThatMeanNothingAreRefused(_ name: String, _ value: String) async throws {
-        try await Self.serve { server in
+        try await Self.serve { (server: RunningServer) async throws in
             let before = try await server.answer("GET", "/_node/_local/_config", Self.admin).text
             #expect(try await Self.set(server, name, value).status == 400)
             #expect(try await server.answer("GET", "/_node/_local/_config", Self.admin).text == before)

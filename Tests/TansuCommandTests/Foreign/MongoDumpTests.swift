@@ -125,7 +125,8 @@ struct MongoDumpTests {
         let whole = archive()
         for count in stride(from: whole.count - 1, to: whole.count - 400, by: -1) {
             try command.write("a", Array(whole[..<count]))
-            let dump = try MongoDump(path: command.path("a"))
+            // A head that is cut is refused.
+            guard let dump = try? MongoDump(path: command.path("a")) else { continue }
             for (collection, expected) in zip(dump.collections, [3, 1]) {
                 let source = try collection.open()
                 var (documents, isDamaged) = (0, false)
