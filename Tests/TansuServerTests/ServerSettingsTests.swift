@@ -93,7 +93,7 @@ import Testing
             #expect(try await server.answer("GET", "/").status == 200)
         }
         // Nobody could log in to change it back.
-        try await RunningServer.run { server in
+        try await RunningServer.run { (server: RunningServer) async throws in
             #expect(try await Self.set(server, "chttpd/require_valid_user", #""true""#).status == 403)
             #expect(try await server.answer("GET", "/").status == 200)
         }
