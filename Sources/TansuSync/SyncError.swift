@@ -15,8 +15,8 @@ import TansuBSON
 /// }
 /// ```
 ///
-/// What the database below refuses, and what is wrong with one of its attachments, is a `TansuError`, a text that is no revision a ``RevisionError``, and a cancelled task
-/// gets a `CancellationError`.
+/// What the database below refuses, and what is wrong with one of its attachments, is a `TansuError`, a text that is no
+/// revision a ``RevisionError``, and a cancelled task gets a `CancellationError`.
 public struct SyncError: Error, Sendable, Hashable {
     /// What went wrong.
     public enum Code: String, Sendable, Hashable, CaseIterable {

@@ -147,7 +147,7 @@ package final class ClientTransport: HTTPTransport {
         switch error {
         case let failure as RemoteFailure: return failure
         // What the source of a streamed body throws is no failure of this server.
-        case let error as SyncError: return error
+        case let error where error is SyncError || error.isOfAttachment: return error
         case let error as NIOSSLError: return failure(ofTLS: error)
         case let error as NIOSSLExtraError where error == .failedToValidateHostname:
             return RemoteFailure(.untrusted, "Its certificate is for another host")

@@ -154,7 +154,7 @@ struct LocalPeer: ReplicationPeer {
         }
         for index in rest {
             // Damaged at the source, or removed there meanwhile, and then a newer revision follows.
-            do { reasons[index] = try await writeWithBytes(revisions[index]) } catch  where error.isOfAttachment {
+            do { reasons[index] = try await writeWithBytes(revisions[index]) } catch where error.isOfAttachment {
                 reasons[index] = error.localizedDescription
             } catch let failure as RemoteFailure where !failure.isTransient {
                 reasons[index] = failure.reason
