@@ -3,7 +3,7 @@ import Tansu
 import TansuTestSupport
 import Testing
 
-// Attachments.md.
+// AttachingFiles.md.
 extension GuideExampleTests {
     @Test func attachments() async throws {
         var printed = Printed()
@@ -49,6 +49,6 @@ extension GuideExampleTests {
         let freed = try await db.removeUnusedAttachments()
         print(freed)  // 3
 
-        #expect(try printed.lines == shown(by: "Attachments"))
+        #expect(try printed.lines == shown(by: "AttachingFiles"))
     }
 }
