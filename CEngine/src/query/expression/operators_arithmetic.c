@@ -229,7 +229,7 @@ static tansu_status multiply(evaluation *ev, const expression *e, doc_value *res
     int64_t whole = 1;
     double real = 1;
     decimal product, factor;
-    enum numeric_width width = WIDTH_INT32, next;
+    enum numeric_width width = WIDTH_INT32, next = width;
     for (uint32_t i = 0; i < e->count; i++) {
         doc_value value;
         bool null;

@@ -274,7 +274,7 @@ tansu_status expression_let(expression_compiler *c, const doc_iter *member,
 /* compile_literal -- the operand as it stands: a constant that is no expression. */
 static tansu_status compile_literal(expression_compiler *c, const doc_value *operand,
                                     expression *e) {
-    const expression *constant;
+    const expression *constant = NULL;
     tansu_status status = compile_constant(c, operand, &constant);
     if (status == TANSU_OK)
         *e = *constant;

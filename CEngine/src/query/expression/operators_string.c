@@ -265,7 +265,7 @@ enum text_unit { UNIT_BYTES, UNIT_CHARACTERS };
 
 static tansu_status length(evaluation *ev, const expression *e, doc_value *result) {
     doc_value value;
-    text_view t;
+    text_view t = {0};
     tansu_status status = argument(ev, e, 0, &value);
     if (status == TANSU_OK)
         status = string_of(ev, e, &value, "operand", &t);
@@ -382,7 +382,7 @@ static tansu_status places(evaluation *ev, const expression *e, text_view *t, te
 }
 
 static tansu_status index_of_bytes(evaluation *ev, const expression *e, doc_value *result) {
-    text_view t, part;
+    text_view t = {0}, part;
     int64_t from, to;
     bool missing;
     size_t place;
@@ -396,7 +396,7 @@ static tansu_status index_of_bytes(evaluation *ev, const expression *e, doc_valu
 
 /* The part must begin before the end, and may extend beyond it. */
 static tansu_status index_of_characters(evaluation *ev, const expression *e, doc_value *result) {
-    text_view t, part;
+    text_view t = {0}, part;
     int64_t from, to, at = 0;
     bool missing;
     tansu_status status = places(ev, e, &t, &part, &from, &to, &missing);

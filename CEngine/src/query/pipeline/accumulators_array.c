@@ -167,7 +167,7 @@ static tansu_status distinct_add(accumulating *c, const accumulation *a, void *s
 static tansu_status distinct_result(accumulating *c, const accumulation *a, void *state,
                                     doc_value *result) {
     uint32_t count = ((const array_state *)state)->count;
-    doc_value set;
+    doc_value set = {0};
     tansu_status status = array_result(c, a, state, &set);
     sorted_element *elements = malloc((count + 1) * sizeof *elements);
     if (!elements && status == TANSU_OK)

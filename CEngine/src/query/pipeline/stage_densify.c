@@ -95,7 +95,7 @@ static tansu_status read_partition_fields(stage *s, densify_state *state, const 
         return TANSU_E_MEMORY;
     for (doc_iter_value(&iter, list); doc_iter_next(&iter); state->partition_count++) {
         const char **path = &state->partition_fields[state->partition_count];
-        size_t size;
+        size_t size = 0;
         tansu_status status = read_path(s, "partitionByFields", &iter.value, path, &size);
         if (status != TANSU_OK)
             return status;
