@@ -78,7 +78,7 @@ extension HTTPPeer {
                 // The server has the ancestor without the bytes.
                 return try await put(revision, knownGeneration: 0)
             }
-        } catch where error.isOfAttachment {
+        } catch let error where error.isOfAttachment {
             // Damaged at the source, or removed there meanwhile, and then a newer revision follows.
             return error.localizedDescription
         }

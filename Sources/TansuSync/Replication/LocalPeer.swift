@@ -154,7 +154,9 @@ struct LocalPeer: ReplicationPeer {
         }
         for index in rest {
             // Damaged at the source, or removed there meanwhile, and then a newer revision follows.
-            do { reasons[index] = try await writeWithBytes(revisions[index]) } catch where error.isOfAttachment {
+            do {
+                reasons[index] = try await writeWithBytes(revisions[index])
+            } catch let error where error.isOfAttachment {
                 reasons[index] = error.localizedDescription
             } catch let failure as RemoteFailure where !failure.isTransient {
                 reasons[index] = failure.reason
