@@ -26,7 +26,7 @@ export async function showChanges(view, page) {
       }
     },
   });
-  add(view, [databaseHead(database, '/changes'), form({}, () => {},
+  add(view, [databaseHead(database, '/changes'), form({}, () => feed.toggle.click(),
     el('div', { class: 'row middle' }, field('Since (now, 0, or a sequence)', since, 'grow'), documents.element, feed.toggle,
       el('button', { type: 'button', onclick: () => feed.clear() }, 'Clear'))),
   el('p', { class: 'dim' }, 'Changes have an order: “Start” makes a collection that is not replicated a replicated one.'),
