@@ -103,7 +103,7 @@ final class ImportJob {
         unit = source.unit
         let reader = source as? DocumentReader
         var number = 0
-        var (line, numberOnLine) = (0, 0)
+        var place = ImportPlace.Counter()
         do {
             while let next = try source.nextDocument() {
                 number += 1
@@ -111,13 +111,13 @@ final class ImportJob {
                     try Interruption.check()
                     onProgress(imported + batch.count, source.fraction)
                 }
-                (line, numberOnLine) = (next.position, next.position == line ? numberOnLine + 1 : 1)
-                if let after = settings.after, after.covers(line: line, number: numberOnLine) { continue }
+                place.count(next.position)
+                if let after = settings.after, after.covers(place) { continue }
                 documents += 1
                 sharesLines = reader?.format == .array
                 switch next.content {
                 case .success(let document):
-                    try add(Entry(line: line, number: numberOnLine, document: document, text: next.text))
+                    try add(Entry(line: place.line, number: place.number, document: document, text: next.text))
                 case .failure(let problem):
                     try report(
                         RejectedDocument(line: next.position, message: problem.message, text: next.text))
@@ -149,24 +149,26 @@ final class ImportJob {
     }
 
     private func add(_ entry: Entry) throws {
-        var document = entry.document
+        var entry = entry
         func reject(_ message: String) throws {
-            try report(RejectedDocument(line: entry.line, message: message, text: entry.text ?? Self.text(document)))
+            let text = entry.text ?? Self.text(entry.document)
+            try report(RejectedDocument(line: entry.line, message: message, text: text))
         }
         if let field = settings.idField {
-            guard let id = document[field] ?? document[path: field] else {
+            guard let id = entry.document[field] ?? entry.document[path: field] else {
                 return try reject("The document has no field \"\(field)\" for its _id")
             }
-            if document["_id"] == nil { document = document.withID(id) }
+            if entry.document["_id"] == nil { entry.document = entry.document.withID(id) }
         }
         do {
-            document = try CommandLimits.here.stored(document, in: settings.finalName ?? collectionName)
-            if settings.isReplicated { try SyncLayer.check(document, in: collectionName) }
+            entry.document = try CommandLimits.here.stored(
+                entry.document, in: settings.finalName ?? collectionName)
+            if settings.isReplicated { try SyncLayer.check(entry.document, in: collectionName) }
         } catch {
             return try reject(CommandError(error).message)
         }
-        batch.append(Entry(line: entry.line, number: entry.number, document: document, text: entry.text))
-        batchBytes += document.bytes.count + (entry.text?.count ?? 0)
+        batch.append(entry)
+        batchBytes += entry.document.bytes.count + (entry.text?.count ?? 0)
         if batch.count >= settings.batchSize || batchBytes >= settings.batchBytes { try commit() }
     }
 

@@ -9,10 +9,17 @@ struct ImportPlace: Equatable, CustomStringConvertible {
 
     var description: String { number.map { "\(line):\($0)" } ?? "\(line)" }
 
+    /// The line of each document that is read, and its number among those that begin on that line.
+    struct Counter {
+        private(set) var line = 0
+        private(set) var number = 0
+
+        mutating func count(_ next: Int) { (line, number) = (next, next == line ? number + 1 : 1) }
+    }
+
     /// Whether a document is this one or before it.
-    /// - Parameter number: The number of the document among those that begin on its line.
-    func covers(line: Int, number: Int) -> Bool {
-        line < self.line || line == self.line && number <= self.number ?? number
+    func covers(_ place: Counter) -> Bool {
+        place.line < line || place.line == line && place.number <= number ?? place.number
     }
 }
 

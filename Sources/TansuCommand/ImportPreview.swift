@@ -23,15 +23,15 @@ struct ImportPreview {
         onRejection: (ImportJob.RejectedDocument, Int) throws -> Void
     ) throws {
         var number = 0
-        var (line, numberOnLine) = (0, 0)
+        var place = ImportPlace.Counter()
         while let next = try source.nextDocument() {
             number += 1
             if number.isMultiple(of: 256) {
                 try Interruption.check()
                 progress.update(documents: number, fraction: source.fraction)
             }
-            (line, numberOnLine) = (next.position, next.position == line ? numberOnLine + 1 : 1)
-            if let after, after.covers(line: line, number: numberOnLine) { continue }
+            place.count(next.position)
+            if let after, after.covers(place) { continue }
             var fault: String?
             switch next.content {
             case .success(let document):
