@@ -68,7 +68,7 @@ final class CallRecorder: @unchecked Sendable {
     /// Receives a call that has ended, on its thread.
     func receive(_ call: RecordedCall) {
         // Calls on the library's own collections are not recorded.
-        guard !call.collection.hasPrefix("tansu.") else { return }
+        guard !CommandLimits.isOwned(call.collection) else { return }
         var call = call
         if logs(call) { call.end = Date() }
         guard let trial = Self.trial else { return record(call) }

@@ -90,7 +90,6 @@ extension Database.Transaction {
 // What the module TansuSync keeps of a replicated collection is in collections that have its name in theirs. It moves in the
 // transaction that renames the collection, also in programs without that module.
 extension Session {
-    private static let states = "tansu.sync"
     private static let attachments = "tansu.attachments."
     private static let ownPrefixes = ["tansu.revisions.", "tansu.bodies.", "tansu.local."]
     private static let indexes = "tansu.indexes"
@@ -98,12 +97,12 @@ extension Session {
 
     /// Whether a collection is replicated.
     func isReplicated(_ collection: String) throws -> Bool {
-        try engine.document(.string(collection), in: Self.states) != nil
+        try engine.document(.string(collection), in: CommandLimits.replicationStates) != nil
     }
 
     /// Gives what is kept of a replicated collection its new name, once the collection has it; of another one nothing is kept.
     package func moveReplication(of name: String, to newName: String) throws {
-        guard var state = try engine.document(.string(name), in: Self.states) else { return }
+        guard var state = try engine.document(.string(name), in: CommandLimits.replicationStates) else { return }
         let longest = Self.longestName - Self.attachments.utf8.count
         guard newName.utf8.count <= longest else {
             throw TansuError(
@@ -119,9 +118,9 @@ extension Session {
         }
         try moveAttachments(of: name, to: newName, all)
         for former in [name, newName] { try dropIndexes(of: former, all) }
-        _ = try engine.remove(id: .string(name), from: Self.states)
+        _ = try engine.remove(id: .string(name), from: CommandLimits.replicationStates)
         state["_id"] = .string(newName)
-        _ = try state.withUnsafeBytes { try engine.save($0, .save, in: Self.states) }
+        _ = try state.withUnsafeBytes { try engine.save($0, .save, in: CommandLimits.replicationStates) }
     }
 
     /// The collection that leads to the documents may have another name than theirs, and another one theirs.

@@ -37,7 +37,7 @@ final class DatabaseUpdates: Sendable {
         var last: Int64 = 0
 
         mutating func note(_ name: String, _ kind: Kind) {
-            guard !ServerContext.isInternal(name) else { return }
+            guard !CommandLimits.isOwned(name) else { return }
             last += 1
             sequences[Key(name: BytewiseText(name), kind: kind)] = last
         }

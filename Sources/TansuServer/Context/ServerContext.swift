@@ -47,10 +47,8 @@ final class ServerContext: Sendable {
 
     /// The names of the collections that are served: all but those of the server and of the revisions.
     func databaseNames() throws -> [String] {
-        try database.collectionNames().filter { !Self.isInternal($0) }
+        try database.collectionNames().filter { !CommandLimits.isOwned($0) }
     }
-
-    static func isInternal(_ name: String) -> Bool { name.hasPrefix("tansu.") }
 
     /// - Throws: ``HTTPFailure`` with 404.
     func requireDatabase(_ name: String) throws {
@@ -61,7 +59,7 @@ final class ServerContext: Sendable {
 
     /// Who may use a database.
     func security(of name: String) throws -> SecurityObject {
-        let settings = try database.collection("tansu.sync").get(name)
+        let settings = try database.collection(CommandLimits.replicationStates).get(name)
         // Without members a database would be open to everyone: that must be said.
         let stored = settings?["security"]?.documentValue ?? [:]
         return SecurityObject(stored.isEmpty ? SecurityObject.standard : stored)

@@ -76,7 +76,7 @@ enum CommandChangesEndpoint {
         var bytes = 0
         for _ in 0..<batchCount where bytes < batchBytes {
             guard let change = try reader.next() else { return (lines, true, try reader.position()) }
-            if isOfAll, ServerContext.isInternal(change.collection) { continue }
+            if isOfAll, CommandLimits.isOwned(change.collection) { continue }
             bytes += change.after?.bytes.count ?? 0
             lines.append(line(change))
         }

@@ -44,7 +44,7 @@ enum CommandEndpoint {
             throw HTTPFailure.badRequest("`\(member)` is not possible here: a command begins and ends with its request")
         }
         if !mayWrite, let stages = command["pipeline"]?.arrayValue,
-            stages.contains(where: { $0.documentValue.map { $0["$out"] != nil || $0["$merge"] != nil } ?? false })
+            stages.contains(where: { $0.documentValue?.isPipelineOutput == true })
         {
             throw HTTPFailure.forbidden("Pipelines that write are not possible here")
         }

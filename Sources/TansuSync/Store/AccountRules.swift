@@ -1,10 +1,11 @@
 #if TansuSync
+import Tansu
 import TansuBSON
 
 /// What a document of the database `_users` must be, by the design document that CouchDB gives that database.
 package enum AccountRules {
     /// The collection of the accounts.
-    package static let collection = "_users"
+    package static let collection = CommandLimits.accounts
     /// What their ids begin with.
     package static let idPrefix = "org.couchdb.user:"
 

@@ -6,7 +6,7 @@ import TansuBSON
 /// The collections of the layer. All begin with `tansu.`.
 enum StoreNames {
     /// One document for each replicated collection.
-    static let states = "tansu.sync"
+    static let states = CommandLimits.replicationStates
 
     /// One record for each document that ever was.
     static func revisions(_ name: String) -> String { "tansu.revisions.\(name)" }
