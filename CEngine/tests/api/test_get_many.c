@@ -219,7 +219,7 @@ static void failed_allocations_and_cancelling(void) {
     if (fault_has_memory()) {
         bool met = true;
         for (unsigned nth = 1; met; nth++) {
-            fault_start(FAULT_MEMORY, nth, false, 0);
+            fault_start(FAULT_OWN_MEMORY, nth, false, 0);
             tansu_status status =
                 tansu_get_many(db, NULL, "c", document_of(ids), 0, &result, &next, &call_error);
             met = fault_occurred();

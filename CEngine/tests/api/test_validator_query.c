@@ -289,7 +289,7 @@ static void a_failed_allocation_leaves_all_or_nothing(void) {
             "{'required': ['s']}}], '$expr': {'$lt': [{'$strLenCP': '$s'}, 3]}}}");
         bson_t *good = bson_from_text("{'_id': 1, 'n': 1, 's': 'a'}");
         bson_t *bad = bson_from_text("{'_id': 2, 'n': 1, 's': 'abcd'}");
-        fault_start(FAULT_MEMORY, nth, false, 0);
+        fault_start(FAULT_OWN_MEMORY, nth, false, 0);
         tansu_status set = tansu_collection_ensure(db, NULL, "c", document_of(options), NULL);
         tansu_status saved = call_save_bson(db, NULL, "c", TANSU_SAVE, good);
         tansu_status refused = call_save_bson(db, NULL, "c", TANSU_SAVE, bad);

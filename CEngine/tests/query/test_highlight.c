@@ -320,7 +320,7 @@ static void survives_lack_of_memory(void) {
     bool met = true;
     for (unsigned nth = 1; met; nth++) {
         tansu_buffer result = TANSU_BUFFER_INIT;
-        fault_start(FAULT_MEMORY, nth, false, 0);
+        fault_start(FAULT_OWN_MEMORY, nth, false, 0);
         tansu_status status =
             tansu_highlight("A dark roast of dark beans", SIZE_MAX, document_of(search),
                             document_of(options), &result, NULL);

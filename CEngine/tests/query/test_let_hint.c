@@ -134,7 +134,7 @@ static void every_failing_allocation_is_reported(void) {
     bool met = true;
     for (unsigned nth = 1; met; nth++) {
         int64_t count;
-        fault_start(FAULT_MEMORY, nth, false, 0);
+        fault_start(FAULT_OWN_MEMORY, nth, false, 0);
         tansu_status status =
             tansu_count(db, NULL, "c", document_of(query), document_of(hints), &count, NULL);
         met = fault_occurred();

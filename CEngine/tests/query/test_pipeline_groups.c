@@ -600,7 +600,7 @@ static void every_failing_allocation_is_reported(void) {
         check_skip("the linker of this system cannot make allocations fail");
         return;
     }
-    try_each(FAULT_MEMORY, 0, false, TANSU_E_MEMORY);
+    try_each(FAULT_OWN_MEMORY, 0, false, TANSU_E_MEMORY);
 }
 
 /* ---- Limits ---- */

@@ -749,7 +749,7 @@ static void every_failing_allocation_is_reported(void) {
         bson_t *pipeline = bson_from_text(stages[i]);
         CHECK_OK(run_stages(db, pipeline, NULL, &expected, &error), &error);
         for (unsigned nth = 1;; nth++) {
-            fault_start(FAULT_MEMORY, nth, false, 0);
+            fault_start(FAULT_OWN_MEMORY, nth, false, 0);
             tansu_status status = run_stages(db, pipeline, NULL, &answer, &error);
             bool occurred = fault_occurred();
             fault_stop();

@@ -542,7 +542,7 @@ static void allocations_may_fail(void) {
         for (unsigned nth = 1; met; nth++) {
             tansu_buffer result = TANSU_BUFFER_INIT;
             int64_t count = 0;
-            fault_start(FAULT_MEMORY, nth, false, 0);
+            fault_start(FAULT_OWN_MEMORY, nth, false, 0);
             tansu_status status =
                 lists ? tansu_query_collections(db, NULL, "books", document_of(query),
                                                 TANSU_NO_DOCUMENT, &result, &call_error)

@@ -371,7 +371,7 @@ static void every_failing_allocation_is_reported(void) {
                      &call_error);
             bool met = true;
             for (unsigned nth = 1; met; nth++) {
-                fault_start(FAULT_MEMORY, nth, false, 0);
+                fault_start(FAULT_OWN_MEMORY, nth, false, 0);
                 tansu_status status =
                     tansu_count(db, NULL, "c", document_of(query),
                                 document_of(collated ? hints : NULL), &count, &call_error);

@@ -733,7 +733,7 @@ static void every_failing_allocation_is_reported(void) {
         bool met = true;
         CHECK_OK(read_all(db, txn, query, hints, &expected), NULL);
         for (unsigned nth = 1; met; nth++) {
-            fault_start(FAULT_MEMORY, nth, false, 0);
+            fault_start(FAULT_OWN_MEMORY, nth, false, 0);
             tansu_status status = read_all(db, txn, query, hints, &count);
             met = fault_occurred();
             fault_stop();

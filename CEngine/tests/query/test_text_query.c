@@ -539,7 +539,7 @@ static void survives_lack_of_memory(void) {
         tansu_error error;
         REQUIRE(CHECK_OK(text_document_read(&d, definition, bson_get_data(doc), doc->len, &error),
                          &error));
-        fault_start(FAULT_MEMORY, nth, false, 0);
+        fault_start(FAULT_OWN_MEMORY, nth, false, 0);
         tansu_status status = search_bind(&s, definition, &error);
         bool tested = status == TANSU_OK && text_query_test(s.query, &d, &found);
         met = fault_occurred();

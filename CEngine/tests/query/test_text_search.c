@@ -395,7 +395,7 @@ static void survives_failing_allocations(void) {
             bool failed = true;
             bind_search(&b, s.index->definition, searches[i / 2]);
             for (unsigned nth = 1; failed; nth++) {
-                fault_start(FAULT_MEMORY, nth, false, 0);
+                fault_start(FAULT_OWN_MEMORY, nth, false, 0);
                 tansu_status status = run_search(&s, b.query, i % 2 == 0 ? 0 : 10);
                 failed = fault_occurred();
                 fault_stop();

@@ -8,6 +8,7 @@
 #ifndef __APPLE__
 #include <malloc.h>
 #endif
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static struct {
     bool pretend;
     int number;
     atomic_bool met;
+    pthread_t thread;
 } orders;
 
 void fault_start(fault_kind kind, unsigned nth, bool lasting, int number) {
@@ -34,6 +36,7 @@ void fault_start_burst(fault_kind kind, unsigned nth, unsigned length, bool half
     orders.number = number;
     orders.count = 0;
     orders.met = false;
+    orders.thread = pthread_self();
     orders.kind = kind;
 }
 
@@ -52,7 +55,9 @@ bool fault_occurred(void) {
 
 /* due -- counts a call; whether it is to fail. */
 static bool due(fault_kind kind) {
-    if ((fault_kind)orders.kind != kind)
+    fault_kind ordered = (fault_kind)orders.kind;
+    bool own = ordered == FAULT_OWN_MEMORY && pthread_equal(orders.thread, pthread_self());
+    if (ordered != kind && !(own && kind == FAULT_MEMORY))
         return false;
     unsigned count = atomic_fetch_add(&orders.count, 1) + 1;
     if (orders.nth == 0 || count < orders.nth || count - orders.nth >= orders.length)
@@ -283,14 +288,24 @@ static bool exhausted(void) {
     return true;
 }
 
+/* Whether this thread is in calloc(), which in musl calls malloc(). */
+static _Thread_local bool in_calloc;
+
 void *__wrap_malloc(size_t size) {
+    if (in_calloc)
+        return __real_malloc(size);
     allocated += size;
     return exhausted() ? NULL : counted(__real_malloc(size));
 }
 
 void *__wrap_calloc(size_t count, size_t size) {
     allocated += count * size;
-    return exhausted() ? NULL : counted(__real_calloc(count, size));
+    if (exhausted())
+        return NULL;
+    in_calloc = true;
+    void *memory = __real_calloc(count, size);
+    in_calloc = false;
+    return counted(memory);
 }
 
 void *__wrap_realloc(void *memory, size_t size) {

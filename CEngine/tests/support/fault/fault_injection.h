@@ -12,7 +12,9 @@
 
 #include "util/fs.h"
 
-typedef enum fault_kind { FAULT_NONE, FAULT_FILES, FAULT_MEMORY } fault_kind;
+/* FAULT_OWN_MEMORY: the allocations of the thread that calls fault_start(), for calls that are done in
+ * one; those of a thread in the background, which may begin late, are not counted. */
+typedef enum fault_kind { FAULT_NONE, FAULT_FILES, FAULT_MEMORY, FAULT_OWN_MEMORY } fault_kind;
 
 extern const fs fault_fs;
 
