@@ -5,7 +5,7 @@ import TansuTestSupport
 import Testing
 
 /// Change streams, live queries and observed values in this process, of a database that other processes write.
-@Suite("Observing what another process writes", .timeLimit(.minutes(5)))
+@Suite("Observing what another process writes", .timeLimit(.minutes(20)))
 struct ObservingOtherProcessTests {
     /// A database with the collection "c", whose documents 1 to 10 have `n` equal to `_id`.
     private func ten() throws -> Command {

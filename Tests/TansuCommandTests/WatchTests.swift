@@ -4,7 +4,7 @@ import Testing
 
 @testable import TansuCommand
 
-@Suite("tansu watch", .timeLimit(.minutes(2)))
+@Suite("tansu watch", .timeLimit(.minutes(20)))
 struct WatchTests {
     /// Waits until the output file has so many lines.
     private func wait(for count: Int, _ command: Command) throws -> [String] {

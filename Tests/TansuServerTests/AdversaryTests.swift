@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "Collections with names too long for revisions are refused, and are what they were", .timeLimit(.minutes(5))
+        "Collections with names too long for revisions are refused, and are what they were", .timeLimit(.minutes(20))
     )
     func longCollectionNames() throws {
         let database = try Database(.memory)
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("A feed ends with its database, and the next of that name begins anew", .timeLimit(.minutes(5)))
+    @Test("A feed ends with its database, and the next of that name begins anew", .timeLimit(.minutes(20)))
     @available(macOS 14, *)
     func recreated() async throws {
         try await RunningServer.run { server in

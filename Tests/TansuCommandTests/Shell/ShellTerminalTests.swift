@@ -6,7 +6,7 @@ import Testing
 @testable import TansuCommand
 
 /// The shell on a terminal; without libedit it has no completion, and the tests that need it are skipped.
-@Suite("tansu shell on a terminal", .timeLimit(.minutes(2)))
+@Suite("tansu shell on a terminal", .timeLimit(.minutes(20)))
 struct ShellTerminalTests {
     private static let hasEditing =
         (try? DynamicLibrary(["libedit.so.2", "libedit.3.dylib"], package: "libedit2")) != nil

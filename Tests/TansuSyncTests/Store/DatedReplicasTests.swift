@@ -7,7 +7,7 @@ import Testing
 @testable import TansuSync
 
 /// What docs/replication.md promises of what the engine changes by itself: no replica writes in answer to a write.
-@Suite("Store: replicas come to rest, whatever the engine adds to documents", .timeLimit(.minutes(5)))
+@Suite("Store: replicas come to rest, whatever the engine adds to documents", .timeLimit(.minutes(20)))
 struct DatedReplicasTests {
     private let here: Database
     private let there: Database

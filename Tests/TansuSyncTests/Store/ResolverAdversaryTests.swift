@@ -31,14 +31,14 @@ struct ResolverAdversaryTests {
     }
 
     @available(macOS 14, *)
-    @Test("A resolver that throws leaves the conflict", .timeLimit(.minutes(5)))
+    @Test("A resolver that throws leaves the conflict", .timeLimit(.minutes(20)))
     func throwing() async throws {
         let people = try await conflict { _ in throw Refusal() }
         #expect(try await people.conflicts(of: "x").count == 1)
     }
 
     @available(macOS 14, *)
-    @Test("What no collection can store leaves the conflict", .timeLimit(.minutes(5)))
+    @Test("What no collection can store leaves the conflict", .timeLimit(.minutes(20)))
     func refused() async throws {
         var deep: BSONValue = 1
         for _ in 0..<300 { deep = .array([deep]) }
@@ -53,7 +53,7 @@ struct ResolverAdversaryTests {
     @available(macOS 14, *)
     @Test(
         "A resolver that writes the same collection gets an error, and nothing waits for it",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(20)))
     func writing() async throws {
         let errors = Locked<[any Error]>([])
         let box = Locked<Database.Collection<BSONDocument>?>(nil)

@@ -9,7 +9,7 @@ import Testing
 @Suite("Store: an ObjectId and the text of its digits")
 struct SameIDTests {
     @available(macOS 14, *)
-    @Test("An ObjectId and the same digits as text", .timeLimit(.minutes(5)))
+    @Test("An ObjectId and the same digits as text", .timeLimit(.minutes(20)))
     func objectIDs() async throws {
         let hex = "507f1f77bcf86cd799439011"
         let id = try #require(ObjectID(hex))

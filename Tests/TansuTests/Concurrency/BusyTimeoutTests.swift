@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tansu
 
-@Suite("How long async writes wait", .timeLimit(.minutes(5)))
+@Suite("How long async writes wait", .timeLimit(.minutes(20)))
 struct BusyTimeoutTests {
     private static func code<Result>(_ body: () async throws -> Result) async -> TansuError.Code? {
         do {

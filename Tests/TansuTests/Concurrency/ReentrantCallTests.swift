@@ -115,7 +115,7 @@ private func code(isolation: isolated (any Actor)? = #isolation, _ body: () asyn
     } catch { return (error as? TansuError)?.code }
 }
 
-@Suite("Calls inside calls", .serialized, .timeLimit(.minutes(5)))
+@Suite("Calls inside calls", .serialized, .timeLimit(.minutes(20)))
 struct ReentrantCallTests {
     private func reentrants(_ count: Int = 5) throws -> (Database, Database.Collection<Reentrant>) {
         let db = try Database(.memory, options: .init(busyTimeout: .milliseconds(200)))

@@ -21,7 +21,7 @@ private final class ThreadBudget: Sendable {
     }
 }
 
-@Suite("When the system starts no more threads", .timeLimit(.minutes(5)))
+@Suite("When the system starts no more threads", .timeLimit(.minutes(20)))
 struct ThreadShortageTests {
     @Test("Without any thread a call throws and never runs; with one again, calls run")
     func noThread() async throws {

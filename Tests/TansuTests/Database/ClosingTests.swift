@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tansu
 
-@Suite("Closing", .timeLimit(.minutes(5)))
+@Suite("Closing", .timeLimit(.minutes(20)))
 struct ClosingTests {
     private static func code<Result>(_ body: () throws -> Result) -> TansuError.Code? {
         do {

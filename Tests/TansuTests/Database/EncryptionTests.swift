@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tansu
 
-@Suite("Encrypted databases", .timeLimit(.minutes(5)), .enabled(if: Database.engineLibraries.contains("libcrypto")))
+@Suite("Encrypted databases", .timeLimit(.minutes(20)), .enabled(if: Database.engineLibraries.contains("libcrypto")))
 struct EncryptionTests {
     private let folder: TemporaryFolder
     private let path: String

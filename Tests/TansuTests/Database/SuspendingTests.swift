@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tansu
 
-@Suite("Suspending", .timeLimit(.minutes(5)))
+@Suite("Suspending", .timeLimit(.minutes(20)))
 struct SuspendingTests {
     private let folder: TemporaryFolder
     private let path: String
@@ -312,7 +312,7 @@ struct SuspendingTests {
 
 #if os(Linux)
 /// An app that the system stops in the background: a process that runs this program again.
-@Suite("Suspended process", .timeLimit(.minutes(5)))
+@Suite("Suspended process", .timeLimit(.minutes(20)))
 struct SuspendedProcessTests {
     private static let variable = "TANSU_SUSPENDED_PROCESS"
 

@@ -34,7 +34,7 @@ private final class Screen {
     var ids: [Int] { sections.flatMap(\.elements).compactMap { $0["_id"]?.intValue } }
 }
 
-@Suite("A query as a list on a screen", .timeLimit(.minutes(3)))
+@Suite("A query as a list on a screen", .timeLimit(.minutes(20)))
 @MainActor
 struct FetchControllerTests {
     /// Documents `{_id, s: _id % 3, n: 0}`.

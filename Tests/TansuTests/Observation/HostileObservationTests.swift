@@ -27,7 +27,7 @@ extension TemporaryFolder {
     }
 }
 
-@Suite("Observed values under attack", .timeLimit(.minutes(5)))
+@Suite("Observed values under attack", .timeLimit(.minutes(20)))
 struct HostileObservationTests {
     @Test("A closure that reads nothing, or fails before it reads, is delivered once and can be cancelled")
     func nothingRead() async throws {

@@ -40,7 +40,7 @@ private struct Failing: AsyncSequence, AsyncIteratorProtocol, Sendable {
     }
 }
 
-@Suite("Observed values on the main actor", .timeLimit(.minutes(3)))
+@Suite("Observed values on the main actor", .timeLimit(.minutes(20)))
 @MainActor
 struct ObservedValueTests {
     @Test("Holds the newest value, and notifies those that read it")

@@ -25,7 +25,7 @@ extension [Database.ListSection<String?, Contact>] {
     }
 }
 
-@Suite("Live queries in sections", .timeLimit(.minutes(3)))
+@Suite("Live queries in sections", .timeLimit(.minutes(20)))
 struct SectionTests {
     private func contacts(_ db: Database) throws -> Database.Collection<Contact> {
         try db.collection("contacts", of: Contact.self)

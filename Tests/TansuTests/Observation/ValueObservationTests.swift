@@ -143,7 +143,7 @@ private struct ObservedReading: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Observed values", .timeLimit(.minutes(2)))
+@Suite("Observed values", .timeLimit(.minutes(20)))
 struct ValueObservationTests {
     @Test("Runs again after a change of what it read, however it read it", arguments: ObservedReading.all)
     fileprivate func readings(reading: ObservedReading) async throws {

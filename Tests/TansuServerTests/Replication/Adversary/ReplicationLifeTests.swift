@@ -20,7 +20,7 @@ struct ReplicationLifeTests {
     }
 
     @available(macOS 14, *)
-    @Test("Extreme options are valid or refused, and nothing overflows", .timeLimit(.minutes(5)))
+    @Test("Extreme options are valid or refused, and nothing overflows", .timeLimit(.minutes(20)))
     func options() async throws {
         try await RemoteReplica.run { replica in
             try await replica.near.save(Self.documents(3))
@@ -66,7 +66,7 @@ struct ReplicationLifeTests {
     }
 
     @available(macOS 14, *)
-    @Test("It can be stopped after any request, and another one goes on", .timeLimit(.minutes(5)))
+    @Test("It can be stopped after any request, and another one goes on", .timeLimit(.minutes(20)))
     func stops() async throws {
         try await RemoteReplica.run { replica in
             try await RemoteReplica.fill(replica.near, "near")
@@ -108,7 +108,7 @@ struct ReplicationLifeTests {
     }
 
     @available(macOS 14, *)
-    @Test("Releasing it ends it", .timeLimit(.minutes(5)))
+    @Test("Releasing it ends it", .timeLimit(.minutes(20)))
     func released() async throws {
         let a = try Database(.memory).collection("a")
         let b = try Database(.memory).collection("b")
@@ -131,7 +131,7 @@ struct ReplicationLifeTests {
     @available(macOS 14, *)
     @Test(
         "The collection is dropped, renamed or switched off, or the database closed, while a replication runs",
-        .timeLimit(.minutes(5)), arguments: Interruption.allCases, [true, false])
+        .timeLimit(.minutes(20)), arguments: Interruption.allCases, [true, false])
     func interrupted(_ interruption: Interruption, isNear: Bool) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -181,7 +181,7 @@ struct ReplicationLifeTests {
     }
 
     @available(macOS 14, *)
-    @Test("Two of the same pair at once, and a circle of three, come to the same", .timeLimit(.minutes(5)))
+    @Test("Two of the same pair at once, and a circle of three, come to the same", .timeLimit(.minutes(20)))
     func together() async throws {
         var replicas: [People] = []
         for index in 0..<3 {
@@ -231,7 +231,7 @@ struct ReplicationLifeTests {
     }
 
     @available(macOS 14, *)
-    @Test("An observed query sees whole batches", .timeLimit(.minutes(5)))
+    @Test("An observed query sees whole batches", .timeLimit(.minutes(20)))
     func batches() async throws {
         let source = try Database(.memory).collection("source")
         let target = try Database(.memory).collection("target")
@@ -253,7 +253,7 @@ struct ReplicationLifeTests {
     }
 
     @available(macOS 14, *)
-    @Test("Every reader of the statuses sees the last one, however slow or late it is", .timeLimit(.minutes(5)))
+    @Test("Every reader of the statuses sees the last one, however slow or late it is", .timeLimit(.minutes(20)))
     func statuses() async throws {
         let source = try Database(.memory).collection("source")
         let target = try Database(.memory).collection("target")
@@ -291,7 +291,7 @@ struct ReplicationLifeTests {
     }
 
     @available(macOS 14, *)
-    @Test("Of two directions that come to rest at once the last status is idle", .timeLimit(.minutes(5)))
+    @Test("Of two directions that come to rest at once the last status is idle", .timeLimit(.minutes(20)))
     func idle() async throws {
         for _ in 0..<20 {
             let a = try Database(.memory).collection("a")
@@ -303,7 +303,7 @@ struct ReplicationLifeTests {
     }
 
     @available(macOS 14, *)
-    @Test("It is busy from the moment that it begins to copy a change", .timeLimit(.minutes(5)))
+    @Test("It is busy from the moment that it begins to copy a change", .timeLimit(.minutes(20)))
     func busy() async throws {
         let isWriting = Locked(false)
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
@@ -335,7 +335,7 @@ struct ReplicationLifeTests {
     }
 
     @available(macOS 14, *)
-    @Test("Each filter has its own checkpoint, and what does not match any more stays", .timeLimit(.minutes(5)))
+    @Test("Each filter has its own checkpoint, and what does not match any more stays", .timeLimit(.minutes(20)))
     func filters() async throws {
         let source = try Database(.memory).collection("source")
         let target = try Database(.memory).collection("target")

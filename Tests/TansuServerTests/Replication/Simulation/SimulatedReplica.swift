@@ -6,6 +6,7 @@ import NIOCore
 import NIOEmbedded
 import Tansu
 import TansuBSON
+import TansuTestSupport
 
 @testable import TansuServer
 @testable import TansuSync
@@ -73,7 +74,7 @@ final class SimulatedReplica: Sendable {
     func kill() async throws {
         let generation = open.withLock { $0.generation }
         let path = Self.path(number, generation + 1, folder)
-        try FileManager.default.copyItem(atPath: Self.path(number, generation, folder), toPath: path)
+        try copyAsKilled(Self.path(number, generation, folder), to: path)
         let next = try await Self.open(path, kind, generation + 1, isDated)
         let former = open.withLock { open in
             defer { open = next }

@@ -3,7 +3,7 @@ import Tansu
 import TansuTestSupport
 import Testing
 
-@Suite("Pipelines under attack", .timeLimit(.minutes(3)))
+@Suite("Pipelines under attack", .timeLimit(.minutes(20)))
 struct HostilePipelineTests {
     private struct Order: Codable, Sendable, Hashable, Identifiable {
         struct Line: Codable, Sendable, Hashable { var product: String; var quantity: Int }
