@@ -88,7 +88,7 @@ extension Database.Transaction {
                 .notFound, "Collection \"\(name)\" does not exist; list the collections with collectionNames()",
                 context: name)
         }
-        let chosen = names ?? there.filter { !$0.hasPrefix("tansu.") }
+        let chosen = names ?? there.filter { !CommandLimits.isOwned($0) }
         return try ExportFiles.toWrite(chosen, in: directory).reduce(0) { count, files in
             let name = files.collection
             let collection = try self.collection(name)

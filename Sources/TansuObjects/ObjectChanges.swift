@@ -91,7 +91,7 @@ public struct ObjectChangeSequence: AsyncSequence, Sendable {
         }
 
         private mutating func note(_ change: Database.Change<BSONDocument>) {
-            guard registry.model?.has(change.collection) ?? !change.collection.hasPrefix("tansu.") else { return }
+            guard registry.model?.has(change.collection) ?? !CommandLimits.isOwned(change.collection) else { return }
             if let id = change.id {
                 let key = ObjectKey(collection: change.collection, id: id)
                 switch change.kind {

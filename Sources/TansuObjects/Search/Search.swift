@@ -164,7 +164,7 @@ extension Search {
     /// The names of the collections.
     func names(in session: Session) throws -> [String] {
         guard !collections.isEmpty else {
-            return try session.collections().map(\.name).filter { !$0.hasPrefix("tansu.") }
+            return try session.collections().map(\.name).filter { !CommandLimits.isOwned($0) }
         }
         var seen: Set<BytewiseText> = []
         return collections.filter { seen.insert(BytewiseText($0)).inserted }
