@@ -59,9 +59,9 @@ struct ExportTests {
         #expect(try command.tansu(words + ["{\"_id\": 99}"], input: []).output == "absent,name,_id\n")
     }
 
-    @Test("dates keep their milliseconds, also before 1970")
+    @Test("dates keep their milliseconds, and are those of the Gregorian calendar, also before 1582")
     func dates() throws {
-        let numbers = [-1, -1000, -1500, 500, -2_208_988_799_999]
+        let numbers = [-1, -1000, -1500, 500, -2_208_988_799_999, -62_135_596_799_999]
         let lines = numbers.map { "{\"_id\": \($0), \"d\": {\"$date\": {\"$numberLong\": \"\($0)\"}}}\n" }
         let command = try withDocuments(lines.joined())
         let words = ["export", "db", "c", "--format", "csv", "--sort", "-_id", "-o", "c.csv"]
@@ -74,6 +74,7 @@ struct ExportTests {
                 -1000,1969-12-31T23:59:59Z
                 -1500,1969-12-31T23:59:58.500Z
                 -2208988799999,1900-01-01T00:00:00.001Z
+                -62135596799999,0001-01-01T00:00:00.001Z
 
                 """)
         try command.succeed("import", "db", "c.csv", "--collection", "c", "--infer-types", "--dates", "d")

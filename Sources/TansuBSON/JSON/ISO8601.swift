@@ -1,12 +1,12 @@
 /// Conversion between dates and text such as `2024-05-01T12:00:00.250Z`, without a formatter object.
-enum ISO8601 {
+package enum ISO8601 {
     /// The end of the year 9999 in milliseconds since 1970.
     static let endOfYear9999: Int64 = 253_402_300_799_999
 
     /// The text of a date, or nil before the year 0 and after the year 9999, which need more than four digits.
     ///
     /// - Parameter isSortable: Whether whole seconds have a fraction too, so that texts have the order of their dates.
-    static func text(_ milliseconds: Int64, isSortable: Bool = false) -> String? {
+    package static func text(_ milliseconds: Int64, isSortable: Bool = false) -> String? {
         guard milliseconds >= -62_167_219_200_000, milliseconds <= endOfYear9999 else { return nil }
         let days = floorDivide(milliseconds, 86_400_000)
         let rest = milliseconds - days * 86_400_000

@@ -13,6 +13,8 @@ struct DateParser {
             formatter.locale = Locale(identifier: "en_US_POSIX")
             formatter.timeZone = TimeZone(identifier: "UTC")
             formatter.dateFormat = format
+            // As in ISO 8601: also days before 1582 are those of the Gregorian calendar.
+            formatter.gregorianStartDate = .distantPast
             return formatter
         }
     }

@@ -83,13 +83,7 @@ extension TextTable.Cell {
         case .double(let number): self.init(String(number), alignment: .right)
         case .decimal128(let number): self.init(number.description, alignment: .right)
         case .bool(let truth): self.init(truth ? "true" : "false")
-        // ISO 8601 covers only the years 1 to 9999. Extended JSON has the text of those from 1970, and is faster.
-        case .date(let milliseconds) where (0...253_402_300_799_999).contains(milliseconds):
-            self.init(String(value.extendedJSON().dropFirst(10).dropLast(2)))
-        case .date(let milliseconds) where (-62_135_596_800_000..<0).contains(milliseconds):
-            let fraction = (milliseconds % 1000 + 1000) % 1000
-            let date = Date(timeIntervalSince1970: Double((milliseconds - fraction) / 1000)).ISO8601Format()
-            self.init(fraction == 0 ? date : "\(date.dropLast()).\(String(1000 + fraction).dropFirst())Z")
+        case .date(let milliseconds): self.init(ISO8601.text(milliseconds) ?? value.description)
         default: self.init(value.description)
         }
     }
