@@ -8,6 +8,9 @@ const EDITED_AT_ONCE = 200000;
 /** The tree follows the text when nothing was written for so long, in milliseconds. */
 const PAUSE = 400;
 
+/** The address of a document that was saved, which is shown once more, and the shape of its tree. */
+let saved = null;
+
 /** Somebody else has changed the document meanwhile. */
 export class Conflict extends Error {}
 
@@ -22,13 +25,14 @@ export class Editor {
     Object.assign(this, { view, page, target, text: format(document), area: null, isOfText: false, answer: el('div') });
     this.seen = this.text;
     this.tree = new Tree(document, {
-      isExtended: target.isExtended === true,
+      isExtended: target.isExtended === true, shape: saved?.address === location.hash ? saved.shape : null,
       edits: {
         locked: target.locked ?? [], check: target.check ?? ((member) => member),
         ready: () => this.readText(),
         changed: (document) => { this.isOfText = false; this.setText(format(document)); },
       },
     });
+    saved = null;
     page.isChanged = () => this.tree.isEdited || this.current() !== this.text;
     page.requireSaved = () => { if (page.isChanged()) throw new Error('There are changes; save them first'); };
   }
@@ -107,6 +111,7 @@ export class Editor {
       const address = await this.target.save(document, this.current());
       this.page.isChanged = null;
       notice('Saved');
+      saved = { address, shape: this.tree.current() };
       await this.go(address);
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
