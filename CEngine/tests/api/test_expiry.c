@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 /* How far the wall clock is from the true time, in seconds; or where it stands, in milliseconds. */
-static atomic_long ahead;
+static atomic_llong ahead;
 static atomic_llong stands;
 
 #ifndef __APPLE__
@@ -46,7 +46,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t) {
     if (id == CLOCK_REALTIME && at != 0)
         *t = (struct timespec){.tv_sec = (time_t)(at / 1000), .tv_nsec = at % 1000 * 1000000};
     else if (id == CLOCK_REALTIME)
-        t->tv_sec += atomic_load(&ahead);
+        t->tv_sec = (time_t)(t->tv_sec + atomic_load(&ahead));
     return result;
 }
 #endif
@@ -367,7 +367,7 @@ static void the_wall_clock_may_jump(void) {
     atomic_store(&ahead, 7200);
     CHECK_INT(1, expire(db));
     /* Before 1970. */
-    atomic_store(&ahead, -3000000000L);
+    atomic_store(&ahead, -3000000000LL);
     save(db, NULL, "c", 3, date(PAST));
     save(db, NULL, "c", 4, date(FUTURE));
     CHECK_INT(1, expire(db));

@@ -339,7 +339,7 @@ static void copies_of_copies(void) {
     tansu_options options = options_of(at, &own);
     call_close(call_open_with(&options));
     for (int i = 0; i < 8; i++) {
-        char name[8];
+        char name[12];
         options = options_of(at, key);
         options.must_exist = 1;
         tansu_db *db = call_open_with(&options);
