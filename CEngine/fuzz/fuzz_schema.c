@@ -92,7 +92,11 @@ static void check_save(const tansu_schema *schema, tansu_document raw, tansu_doc
     bson_t options = BSON_INITIALIZER, rules, *stored = with_id(document);
     document = fuzz_of(stored);
     fuzz_require(bson_init_static(&rules, raw.data, raw.size), "a compiled schema is no BSON");
-    BSON_APPEND_DOCUMENT(&options, "validator", &rules);
+    /* By itself a schema may be one that is taken for a query, as with a property "$gt". */
+    if (bson_has_field(&rules, "$jsonSchema"))
+        BSON_APPEND_DOCUMENT(&options, "validator", &rules);
+    else
+        BCON_APPEND(&options, "validator", "{", "$jsonSchema", BCON_DOCUMENT(&rules), "}");
     fuzz_require(tansu_collection_ensure(db, NULL, "c", fuzz_of(&options), NULL) == TANSU_OK,
                  "a schema is no validator");
     tansu_status status = tansu_save(db, NULL, "c", &document, 1, TANSU_SAVE, NULL, &error);
