@@ -1,5 +1,6 @@
 #if TansuServer
 @testable import Tansu
+import TansuBSON
 import Testing
 @testable import TansuServer
 @testable import TansuSync
@@ -69,6 +70,42 @@ import Testing
                     + "PUT /test/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n\"d\"",
                 count: 2)
             #expect(answers.map(\.text) == ["\"abc\"", "\"d\""])
+        }
+    }
+
+    /// A client that is stopped, whose network ends, or that counted wrongly.
+    @Test(arguments: ["Content-Length: 100\r\n\r\n{\"a\":1}", "Transfer-Encoding: chunked\r\n\r\n7\r\n{\"a\":1}\r\n"])
+    @available(macOS 14, *) func aBodyThatIsCutIsNone(rest: String) async throws {
+        try await serve { server in
+            #expect(try await server.answer("PUT", "/people").status == 201)
+            let stored = try await server.answer("PUT", "/people/a/file", body: "All of the file").text
+            let revision = try #require(try BSONDocument(extendedJSON: stored)["rev"]?.stringValue)
+            let requests = [
+                "PUT /people/b", "PUT /people/c/file", "PUT /people/a/file?rev=\(revision)", "POST /people/_bulk_docs",
+                "POST /people", "PUT /test/echo",
+            ]
+            for request in requests {
+                let text = "\(request) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\(rest)"
+                // It reads on.
+                let answers = try await server.connected { connection in
+                    try connection.send(Array(text.utf8))
+                    connection.endSending()
+                    return try RunningServer.readAnswers(connection)
+                }
+                #expect(answers.map(\.status) == [400], "\(request)")
+                // It waits for the answer to the request before.
+                let both = try await server.connected { connection in
+                    try connection.send(Array("GET /test/slow HTTP/1.1\r\nHost: localhost\r\n\r\n\(text)".utf8))
+                    connection.endSending()
+                    return try RunningServer.readAnswers(connection)
+                }
+                #expect(both.first?.status == 200 && both.count <= 2 && both.last?.status != 201, "\(request)")
+                // It is gone.
+                try await server.connected { try $0.send(Array(text.utf8)) }
+            }
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(try await server.answer("GET", "/people/_all_docs").text.contains("\"total_rows\":1,"))
+            #expect(try await server.answer("GET", "/people/a/file").text == "All of the file")
         }
     }
 

@@ -178,10 +178,25 @@ final class ConnectionHandler: ChannelDuplexHandler {
             isInputClosed = true
             if case .lingering = phase { return closeWhenSent(context) }
             if hasFeed { return context.close(promise: nil) }
+            if case .body = phase { return cutBody(context) }
             context.fireUserInboundEventTriggered(event)
         default:
             context.fireUserInboundEventTriggered(event)
         }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if case .body = phase { cutBody(context) }
+        context.fireChannelInactive()
+    }
+
+    /// The client has gone within a body.
+    private func cutBody(_ context: ChannelHandlerContext) {
+        let failure = HTTPFailure.badRequest("The connection ended before the body of the request did")
+        if context.channel.isActive, exchanges.count == 1, !exchanges[0].isAnswering { return answer(context, failure) }
+        // What is answered before it goes on.
+        phase = .idle
+        context.fireErrorCaught(failure)
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
@@ -310,6 +325,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Answers instead of an endpoint, and ends the connection.
     private func answer(_ context: ChannelHandlerContext, _ failure: HTTPFailure) {
         guard exchanges.first?.isAnswering != true, exchanges.count <= 1 else { return context.close(promise: nil) }
+        // First: who reads a body would take the end of the connection for its end.
+        context.fireErrorCaught(failure)
         if exchanges.isEmpty { exchanges.append(Exchange(isHead: false, version: .http1_1, keepsAlive: false)) }
         exchanges[0].keepsAlive = false
         let text = failure.jsonText
@@ -324,7 +341,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
         writeEnd(context, nil, nil)
         exchanges.removeAll()
         finish(context)
-        context.fireErrorCaught(failure)
     }
 
     // MARK: What is not HTTP
@@ -338,6 +354,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             failure = HTTPFailure(
                 .requestHeaderFieldsTooLarge, "header_too_large", "The request's head is too large")
         case .invalidEOFState:
+            if case .body = phase { return cutBody(context) }
             return context.close(promise: nil)
         case .invalidMethod:
             failure = .unknownMethod(in: lastBytes, allow: allowedMethods)

@@ -69,6 +69,9 @@ final class HTTPConnection: @unchecked Sendable {
         }
     }
 
+    /// Sends nothing any more, and goes on reading.
+    func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     /// The next bytes up to and with an end.
     func read(through end: [UInt8]) throws -> [UInt8] {
         while true {
