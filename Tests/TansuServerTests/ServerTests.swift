@@ -77,6 +77,20 @@ import FoundationNetworking
                 #expect(answer.status == (method == "PUT" ? 413 : 201))
                 #expect(answer.text.contains("document_too_large"))
             }
+            // However it is sent.
+            let spaced = large.replacing(":", with: ":" + String(repeating: " ", count: 5))
+            let chunk = "\(String(spaced.utf8.count, radix: 16))\r\n\(spaced)\r\n0\r\n\r\n"
+            let head = "PUT /db1/chunks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            let chunked = try await server.answers(to: "\(head)Transfer-Encoding: chunked\r\n\r\n\(chunk)", count: 1)
+            #expect(chunked.map(\.status) == [413])
+            let exact = #"{"a":"\#(String(repeating: "x", count: 9_992))"}"#
+            for (path, body) in [("/db1/exact", exact), ("/db1/exact?new_edits=true&x=1", exact + "   ")] {
+                let status = try await server.answer("PUT", path, json, body: body).status
+                #expect(status == (path == "/db1/exact" ? 201 : 409))
+            }
+            let batch = #"{"docs":[\#(exact), \#(exact.replacing("x\"", with: "xx\""))]}"#
+            let results = try await server.answer("POST", "/db1/_bulk_docs", json, body: batch).text
+            #expect(results.components(separatedBy: "document_too_large").count == 2)
             // Its stored form is larger than that.
             let numbers = #"{"a":[\#((0..<2_000).map { _ in "1" }.joined(separator: ","))]}"#
             #expect(try await server.answer("PUT", "/db1/numbers", json, body: numbers).status == 201)

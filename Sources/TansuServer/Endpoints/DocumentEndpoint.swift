@@ -203,12 +203,22 @@ extension ServerRequest {
 
     /// - Throws: ``HTTPFailure`` when the document is too large, or a design document that CouchDB refuses.
     func check(_ document: WireDocument, _ id: String) throws(HTTPFailure) {
-        // The stored form of many small numbers is larger than their text, and only the text of the whole request is known.
-        let size = min(document.fields.bytes.count, contentLength ?? .max)
-        guard size <= limits.documentBytes else { throw HTTPFailure.tooLarge("document_too_large", id) }
+        guard document.fields.bytes.count <= ServerSettings.largestDocument, !exceedsLimit(document.fields) else {
+            throw HTTPFailure.tooLarge("document_too_large", id)
+        }
         if id.hasPrefix(DocumentName.designPrefix), !document.isDeleted {
             try DesignDocument.validate(document.fields)
         }
+    }
+
+    /// Whether the JSON text of a document has more bytes than one may have, however it was sent: alone or in a batch,
+    /// in chunks, compressed, with spaces.
+    private func exceedsLimit(_ fields: BSONDocument) -> Bool {
+        // No value has more than twelve times the bytes of its stored form: a member `"":{"$undefined":true},` has two there.
+        guard fields.bytes.count > limits.documentBytes / 12 else { return false }
+        var text = WireJSONWriter()
+        text.members(of: fields, followsMember: false)
+        return text.count + 2 > limits.documentBytes
     }
 }
 #endif
