@@ -94,6 +94,7 @@ struct ExecTests {
             #"{"op": "save", "collection": "tansu.sync", "documents": [{"_id": 1}]}"#,
             #"{"op": "save", "collection": "\u0074ansu.sync", "documents": [{"_id": 1}]}"#,
             #"{"op": "renameCollection", "collection": "people", "to": "tansu.x"}"#,
+            #"{"op": "renameCollection", "collection": "people", "to": "_users"}"#,
             #"{"op": "aggregate", "collection": "people", "pipeline": [{"$out": "tansu.x"}]}"#,
             #"{"op": "transaction", "commands": [{"op": "remove", "collection": "tansu.x", "query": {}}]}"#,
             #"{"op": "update", "collection": "_users", "query": {}, "update": {"$set": {"password": "x"}}}"#,

@@ -63,6 +63,14 @@ package struct CommandLimits: Sendable {
             remedy: "choose another name; names that begin with \"tansu.\" are reserved")
     }
 
+    /// - Throws: ``CommandRefusal`` for a new name of a collection that the library keeps, or of that of the accounts, whose
+    ///   documents would have passwords as they are.
+    package static func check(newName name: String) throws {
+        try check(name)
+        guard name == accounts else { return }
+        throw clearPassword("A collection that becomes \"\(name)\" keeps the passwords that it has")
+    }
+
     /// What is stored of a document: of an account with a password, its hash instead of it, as the server does.
     ///
     /// - Throws: ``CommandRefusal`` when the password is no text, or this program has no server.
@@ -198,7 +206,7 @@ extension CommandLimits {
                 path: "load", remedy: "use \"tansu load\"")
         }
         guard Self.isWrite(request) else { return request }
-        let names = [request["collection"], request["to"]].compactMap { $0?.stringValue }
+        if let name = request["to"]?.stringValue { try Self.check(newName: name) }
         if !Self.outputs(of: request).isEmpty {
             for name in Self.outputs(of: request) {
                 try Self.check(name)
@@ -206,11 +214,11 @@ extension CommandLimits {
             }
             return request
         }
-        for name in names { try Self.check(name) }
+        if let name = request["collection"]?.stringValue { try Self.check(name) }
         if let options = request["options"]?.documentValue, request["op"] == "createCollection" {
             try Self.check(options: options, of: database)
         }
-        guard let name = names.first else { return request }
+        guard let name = request["collection"]?.stringValue else { return request }
         try checkContent(&request, of: name, in: database)
         return request
     }

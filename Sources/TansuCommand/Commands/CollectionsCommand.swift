@@ -148,7 +148,7 @@ struct CollectionsCommand: ParsableCommand {
         func execute() throws -> CommandExitCode {
             try OpenDatabase.with(target, .write) { opened in
                 try opened.checkCollection(target.collection)
-                try CommandLimits.check(newName)
+                try CommandLimits.check(newName: newName)
                 try opened.database.renameCollection(target.collection, to: newName)
                 try printResult(
                     ["collection": .string(newName)],
