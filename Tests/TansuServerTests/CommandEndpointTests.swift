@@ -58,7 +58,7 @@ import Testing
         try await database.collection("people").save(["_id": 1])
         try await RunningServer.run(database) { server in
             let cases = [
-                ("{}", 403), ("[]", 400), ("x", 400), (#"{"op":5}"#, 403), (#"{"op":"begin"}"#, 403),
+                ("{}", 400), ("[]", 400), ("x", 400), (#"{"op":5}"#, 400), (#"{"op":"begin"}"#, 403),
                 (#"{"op":"save","collection":"people","documents":[{}]}"#, 403),
                 (#"{"op":"backup","to":"/tmp/x"}"#, 403), (#"{"op":"restore","from":"/a","to":"/b"}"#, 403),
                 (#"{"op":"transaction","commands":[]}"#, 403),
@@ -106,6 +106,36 @@ import Testing
                 #expect(document["complete"] == .bool(false))
                 let count = document["documents"]?.arrayValue?.count ?? 0
                 #expect(count > 0 && count <= most, "\(name): \(count)")
+                let ids = (0..<1500).map { "\(1499 - $0)" }.joined(separator: ",")
+                let get = #"{"op":"get","collection":"\#(name)","ids":[\#(ids)]}"#
+                let some = try BSONDocument(
+                    extendedJSON: try await server.answer("POST", "/_command", Self.json, body: get).text)
+                let found = some["documents"]?.arrayValue ?? []
+                #expect(some["complete"] == .bool(false) && found.count == 1_000)
+                #expect(found.first?.documentValue?["_id"] == (name == "small" ? 1_499 : nil))
+                let last = #"{"op":"get","collection":"\#(name)","ids":[0,"no",1]}"#
+                let few = try BSONDocument(
+                    extendedJSON: try await server.answer("POST", "/_command", Self.json, body: last).text)
+                #expect(few["complete"] == .bool(true) && few["documents"]?.arrayValue?.count == 3)
+                #expect(few["documents"]?.arrayValue?.first?.documentValue?["_id"] == 0)
+                #expect(few["documents"]?.arrayValue?.dropFirst().first == .null)
+            }
+        }
+    }
+
+    @Test("What takes long is ended, and no other limit than a shorter one is taken") @available(macOS 14, *)
+    func limitOfTime() async throws {
+        let database = try Database(.memory)
+        try await database.collection("people").save(["_id": 1])
+        try await RunningServer.run(database) { server in
+            for (limit, isRefused) in [
+                ("0", false), ("1000", false), ("1e300", false), (#"{"$numberLong":"9007199254740993"}"#, false),
+                (#"{"$numberDecimal":"1E+30"}"#, false), (#""a""#, true), ("-1", true), ("null", true),
+                (#"{"$numberDouble":"NaN"}"#, true), ("1.5", true),
+            ] {
+                let command = #"{"op":"find","collection":"people","hints":{"$maxTimeMS":\#(limit)}}"#
+                let text = try await server.answer("POST", "/_command", Self.json, body: command).text
+                #expect(text.contains(#""ok": false"#) == isRefused, "\(limit): \(text)")
             }
         }
     }

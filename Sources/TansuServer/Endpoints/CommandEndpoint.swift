@@ -21,7 +21,9 @@ enum CommandEndpoint {
         "dropCollection", "renameCollection", "checkpoint", "compact",
     ]
     /// What has hints, and so a limit of time.
-    private static let limited: Set<BytewiseText> = ["find", "count", "distinct", "aggregate", "explain"]
+    private static let limited: Set<BytewiseText> = [
+        "find", "count", "distinct", "aggregate", "explain", "update", "findAndModify", "remove",
+    ]
 
     /// A command takes so long at most.
     private static let timeMost = 30_000
@@ -35,7 +37,10 @@ enum CommandEndpoint {
         do { command = try BSONDocument(extendedJSON: bytes.readableBytesView) } catch {
             throw HTTPFailure.badRequest("The command is no extended JSON object: \(error)")
         }
-        let name = BytewiseText(command["op"]?.stringValue ?? "")
+        guard let operation = command["op"]?.stringValue else {
+            throw HTTPFailure.badRequest("The command has no operation: `op` must be a text, such as \"find\"")
+        }
+        let name = BytewiseText(operation)
         let mayWrite = request.server.inspection?.allowsWriting == true
         guard reading.contains(name) || (mayWrite && writing.contains(name)) else {
             throw refusal(of: name, request)
@@ -48,13 +53,13 @@ enum CommandEndpoint {
         {
             throw HTTPFailure.forbidden("Pipelines that write are not possible here")
         }
-        if limited.contains(name) {
-            var hints = command["hints"]?.documentValue ?? [:]
-            let wanted = hints["$maxTimeMS"]?.intValue ?? timeMost
-            hints["$maxTimeMS"] = BSONValue(wanted > 0 ? min(wanted, timeMost) : timeMost)
-            command["hints"] = .document(hints)
+        // Removing by an id has no hints.
+        if limited.contains(name), name != "remove" || command["query"] != nil {
+            command["hints"] = limitingTime(command["hints"])
         }
-        let isList = name == "find" || (name == "aggregate" && command["pipeline"] != nil)
+        let isList =
+            name == "find" || (name == "aggregate" && command["pipeline"] != nil)
+            || (name == "get" && command["ids"]?.arrayValue != nil)
         let database = request.database
         let body = { @Sendable [command] (flag: CancellationFlag) throws -> String in
             try allowed(command, database) { command in
@@ -64,6 +69,20 @@ enum CommandEndpoint {
         }
         let isWrite = CommandLimits.isWrite(command)
         return .json(text: try await isWrite ? database.runWriting(body) : database.runReading(body))
+    }
+
+    /// The hints with a limit of time. What is no limit is left to the engine, which refuses it.
+    private static func limitingTime(_ given: BSONValue?) -> BSONValue {
+        guard var hints = (given ?? [:]).documentValue else { return given ?? .null }
+        let wanted = hints["$maxTimeMS"] ?? 0
+        let time =
+            switch wanted {
+            case .decimal128(let number): Double(number.description)
+            case .double(let number): number
+            default: wanted.intValue.map(Double.init)
+            }
+        if let time, time == 0 || time > Double(timeMost) { hints["$maxTimeMS"] = BSONValue(timeMost) }
+        return .document(hints)
     }
 
     /// What the inspector leaves to the library and to the server.
@@ -93,17 +112,38 @@ enum CommandEndpoint {
             ? .forbidden("Only commands that read are possible here") : .readOnlyInspection
     }
 
+    /// Documents of a response as text, until there are enough.
+    private struct DocumentTexts {
+        let form: ExtendedJSONFormat
+        var list: [String] = []
+        var size = 0
+        /// How many to ask for next: about a megabyte, as far as those so far tell.
+        var batch = 1
+
+        var isFull: Bool { list.count >= documentsMost || size >= bytesMost }
+
+        mutating func append(_ values: BSONArray) {
+            for value in values {
+                list.append(value.documentValue?.extendedJSON(form) ?? "null")
+                size += list[list.count - 1].utf8.count
+            }
+            batch = max(1, min(documentsMost - list.count, batch * 4, (1 << 20) * list.count / max(1, size)))
+        }
+
+        func response(isComplete: Bool) -> String {
+            "{\"ok\": true, \"documents\": [\(list.joined(separator: ", "))], \"complete\": \(isComplete)}"
+        }
+    }
+
     /// The response to a command that finds documents, of which it has the first: `complete` says whether these are all.
     private static func documents(
         _ command: BSONDocument, _ database: Database, _ flag: CancellationFlag
     ) throws -> String {
+        var found = DocumentTexts(form: command["canonical"] == .bool(true) ? .canonical : .relaxed)
         var command = command
-        var found: [String] = []
-        var size = 0
-        var batch = 4
-        let form: ExtendedJSONFormat = command["canonical"] == .bool(true) ? .canonical : .relaxed
         command["canonical"] = true
-        command["batch"] = BSONValue(batch)
+        if let ids = command["ids"]?.arrayValue { return try documents(command, ids: ids, &found, database, flag) }
+        command["batch"] = BSONValue(found.batch)
         var cursor = BSONValue.null
         defer {
             if !cursor.isNull {
@@ -117,16 +157,26 @@ enum CommandEndpoint {
             let response = try BSONDocument(extendedJSON: text)
             guard response["ok"] == .bool(true) else { return text }
             cursor = response["cursor"] ?? .null
-            for document in response.documentList("documents") {
-                found.append(document.extendedJSON(form))
-                size += found[found.count - 1].utf8.count
-            }
-            // About a megabyte, as far as the documents so far tell.
-            batch = max(1, min(documentsMost - found.count, batch * 4, (1 << 20) * found.count / max(1, size)))
-            command = ["op": "next", "cursor": cursor, "batch": BSONValue(batch), "canonical": true]
-        } while !cursor.isNull && found.count < documentsMost && size < bytesMost
-        let list = found.joined(separator: ", ")
-        return "{\"ok\": true, \"documents\": [\(list)], \"complete\": \(cursor.isNull)}"
+            found.append(response["documents"]?.arrayValue ?? [])
+            command = ["op": "next", "cursor": cursor, "batch": BSONValue(found.batch), "canonical": true]
+        } while !cursor.isNull && !found.isFull
+        return found.response(isComplete: cursor.isNull)
+    }
+
+    private static func documents(
+        _ command: BSONDocument, ids: BSONArray, _ found: inout DocumentTexts, _ database: Database,
+        _ flag: CancellationFlag
+    ) throws -> String {
+        var command = command
+        repeat {
+            try flag.check()
+            command["ids"] = .array(BSONArray(ids.dropFirst(found.list.count).prefix(found.batch)))
+            let text = try database.executeJSON(command.extendedJSON(.canonical))
+            let response = try BSONDocument(extendedJSON: text)
+            guard response["ok"] == .bool(true) else { return text }
+            found.append(response["documents"]?.arrayValue ?? [])
+        } while found.list.count < ids.count && !found.isFull
+        return found.response(isComplete: found.list.count == ids.count)
     }
 }
 #endif
