@@ -124,6 +124,7 @@ import Testing
         ("chttpd/max_http_request_size", #""0""#), ("chttpd/max_http_request_size", #""-1""#),
         ("chttpd/max_http_request_size", #""""#), ("couchdb/max_document_size", #""8 MB""#),
         ("couchdb/max_document_size", "50000000"), ("chttpd/require_valid_user", #""yes""#),
+        ("chttpd_auth_lockout/mode", #""enforced""#), ("cors/methods", #""GET\r\nX: y""#),
         ("httpd/enable_cors", #""""#), ("httpd/WWW-Authenticate", #""Basic\r\nSet-Cookie: a=b""#),
     ]) @available(macOS 14, *)
     func valuesThatMeanNothingAreRefused(_ name: String, _ value: String) async throws {

@@ -57,7 +57,7 @@ final class ServerSettings: Sendable {
     }
 
     private enum Kind {
-        case text, boolean, size, field
+        case boolean, size, field, lockout
     }
 
     /// Those that can be changed while the server runs.
@@ -67,8 +67,8 @@ final class ServerSettings: Sendable {
             "max_http_request_size": .size,
         ],
         "chttpd_auth": ["require_valid_user": .boolean],
-        "chttpd_auth_lockout": ["mode": .text],
-        "cors": ["origins": .text, "credentials": .boolean, "headers": .text, "methods": .text],
+        "chttpd_auth_lockout": ["mode": .lockout],
+        "cors": ["origins": .field, "credentials": .boolean, "headers": .field, "methods": .field],
         "couchdb": ["max_document_size": .size],
         "httpd": ["enable_cors": .boolean, "WWW-Authenticate": .field],
     ]
@@ -85,7 +85,6 @@ final class ServerSettings: Sendable {
             throw .forbidden("The setting \(section)/\(key) cannot be changed while the server runs")
         }
         switch kind {
-        case .text: break
         case .boolean:
             guard value == "true" || value == "false" else {
                 throw .badRequest("The value of \(section)/\(key) must be true or false")
@@ -97,6 +96,10 @@ final class ServerSettings: Sendable {
         case .field:
             guard HTTPField.isValidValue(value) else {
                 throw .badRequest("The value of \(section)/\(key) must be the value of a header field")
+            }
+        case .lockout:
+            guard ["enforce", "warn", "off"].contains(BytewiseText(value)) else {
+                throw .badRequest("The value of \(section)/\(key) must be enforce, warn or off")
             }
         }
         return state.withLock { state in

@@ -45,7 +45,9 @@ public final class SlowCalls: Sendable {
             guard let value = details[name] else { continue }
             let text = "\(value)"
             if text.utf8.count > Self.textMost {
-                call[name] = .string(String(decoding: text.utf8.prefix(Self.textMost), as: UTF8.self))
+                // The index is rounded down to the beginning of a character.
+                let end = text.utf8.index(text.startIndex, offsetBy: Self.textMost)
+                call[name] = .string(String(text.unicodeScalars[..<end]))
                 call["isCut"] = true
             } else {
                 call[name] = .string(text)
