@@ -39,11 +39,11 @@ extension ServerRequest {
         return AcceptedTypes(text).contains(type)
     }
 
-    /// The quoted entity tag is one that the client has already. Proxies that compress answers make tags weak.
+    /// The quoted entity tag is one that the client has already, or it has any. Proxies that compress answers make tags weak.
     func hasCurrent(_ entityTag: String) -> Bool {
         self[.ifNoneMatch]?.parts(separatedBy: ",").contains { part in
             let tag = part.trimmingSpaces
-            return (tag.dropping(prefix: "W/") ?? tag) == entityTag
+            return tag == "*" || (tag.dropping(prefix: "W/") ?? tag) == entityTag
         } ?? false
     }
 }
