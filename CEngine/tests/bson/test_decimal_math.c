@@ -302,11 +302,11 @@ static void doubles_become_decimals_and_back(void) {
     decimal_from_double_34(1.5, &value);
     is("1.5", &value);
     value = of("0.1");
-    CHECK(decimal_to_double(&value) == 0.1);
+    CHECK(decimal_to_double(&value) == (double)0.1);
     value = of("-1E+400");
     CHECK(decimal_to_double(&value) < -1e308);
     value = of("5E-324");
-    CHECK(decimal_to_double(&value) == 5e-324);
+    CHECK(decimal_to_double(&value) == (double)5e-324);
     value = of("-0");
     CHECK(1 / decimal_to_double(&value) < 0);
 }

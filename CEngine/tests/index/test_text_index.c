@@ -92,7 +92,7 @@ static bson_t *document_of_words(random_source *r, int id) {
     }
     if (random_chance(r, 50)) {
         bson_t array;
-        char key[8];
+        char key[12];
         BSON_APPEND_ARRAY_BEGIN(doc, "b", &array);
         for (int i = 0, count = (int)random_below(r, 4); i < count; i++) {
             snprintf(key, sizeof key, "%d", i);

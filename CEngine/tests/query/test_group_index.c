@@ -73,7 +73,7 @@ static void add_indexes(random_source *r, tansu_db *db) {
         {"{'u':1}", "{'partialFilter':{'u':{'$lt':1000}}}"},
     };
     for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++) {
-        char name[8];
+        char name[12];
         snprintf(name, sizeof name, "i%zu", i);
         if (random_chance(r, 50))
             create_index(db, name, indexes[i][0], indexes[i][1]);

@@ -140,7 +140,7 @@ static asked random_ask(random_source *r) {
         }
         BSON_APPEND_DOCUMENT_BEGIN(a.group, "fields", &fields);
         for (size_t i = 0; i < sizeof aggregates / sizeof *aggregates; i++) {
-            char name[8];
+            char name[12];
             const char *path = paths[random_below(r, 5)];
             snprintf(name, sizeof name, "f%zu", i);
             BSON_APPEND_DOCUMENT_BEGIN(&fields, name, &field);
@@ -230,7 +230,7 @@ static void spilled_answers_are_the_same(void) {
         fill(&r, db, NULL, 0, DOCUMENTS);
         for (unsigned i = (unsigned)random_below(&r, 4); i < 4; i++) {
             bson_t *keys, *options;
-            char name[8];
+            char name[12];
             snprintf(name, sizeof name, "i%u", i);
             random_index(&r, &keys, &options);
             /* One that the documents violate is not there, nor one that those to come may. */

@@ -71,7 +71,7 @@ static void save_wide(tansu_db *db, random_source *source, uint32_t id, uint32_t
     bson_t doc = BSON_INITIALIZER;
     BSON_APPEND_INT32(&doc, "_id", (int32_t)id);
     for (uint32_t i = 0; i < fields; i++) {
-        char name[8];
+        char name[12];
         snprintf(name, sizeof name, "f%u", i);
         BSON_APPEND_INT32(&doc, name, (int32_t)random_below(source, 1000000));
     }
@@ -91,7 +91,7 @@ static void writing_keeps_to_the_bound(void) {
     options.index_cache_bytes = (uint64_t)bound;
     tansu_db *db = call_open_with(&options);
     for (uint32_t i = 0; i < FIELDS; i++) {
-        char name[8], keys[24];
+        char name[12], keys[24];
         snprintf(name, sizeof name, "f%u", i);
         snprintf(keys, sizeof keys, "{'f%u': 1}", i);
         CHECK_OK(call_index(db, NULL, "c", name, keys, NULL), &call_error);

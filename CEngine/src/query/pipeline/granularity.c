@@ -79,47 +79,52 @@ const granularity *granularity_find(const char *name) {
 
 /* ---- Doubles ---- */
 
+/* product -- as a double, where a processor computes with more digits, too. */
+static double product(double first, double multiplier) {
+    return (double)(first * multiplier);
+}
+
 /* up -- the next number above a positive one. */
 static double up(const granularity *g, double number) {
     double multiplier = 1, first = g->series[0], last = g->series[g->count - 1];
-    while (number >= last * multiplier) {
+    while (number >= product(last, multiplier)) {
         multiplier *= 10;
-        if (number < first * multiplier)
-            return first * multiplier;
+        if (number < product(first, multiplier))
+            return product(first, multiplier);
     }
-    while (number < first * multiplier) {
-        double before = first * multiplier;
+    while (number < product(first, multiplier)) {
+        double before = product(first, multiplier);
         multiplier /= 10;
-        if (number >= last * multiplier)
+        if (number >= product(last, multiplier))
             return before;
     }
     uint32_t i = 0;
-    while (i + 1 < g->count && number >= g->series[i] * multiplier)
+    while (i + 1 < g->count && number >= product(g->series[i], multiplier))
         i++;
-    return g->series[i] * multiplier;
+    return product(g->series[i], multiplier);
 }
 
 /* down -- the next number below a positive one. */
 static double down(const granularity *g, double number) {
     double multiplier = 1, first = g->series[0], last = g->series[g->count - 1];
-    while (number <= first * multiplier) {
+    while (number <= product(first, multiplier)) {
         /* Below all doubles there is zero. */
         if (multiplier == 0)
             return 0;
         multiplier /= 10;
-        if (number > last * multiplier)
-            return last * multiplier;
+        if (number > product(last, multiplier))
+            return product(last, multiplier);
     }
-    while (number > last * multiplier) {
-        double before = last * multiplier;
+    while (number > product(last, multiplier)) {
+        double before = product(last, multiplier);
         multiplier *= 10;
-        if (number <= first * multiplier)
+        if (number <= product(first, multiplier))
             return before;
     }
     uint32_t i = g->count - 1;
-    while (i > 0 && number <= g->series[i] * multiplier)
+    while (i > 0 && number <= product(g->series[i], multiplier))
         i--;
-    return g->series[i] * multiplier;
+    return product(g->series[i], multiplier);
 }
 
 /* power -- the next power of two above or below a positive number. */

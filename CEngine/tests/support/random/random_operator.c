@@ -18,7 +18,7 @@ static void put_texts(random_source *r, bson_t *doc, const char *key, bool words
     uint64_t count = 1 + random_below(r, 3);
     bson_append_array_begin(doc, key, -1, &list);
     for (uint64_t i = 0; i < count; i++) {
-        char name[8];
+        char name[12];
         snprintf(name, sizeof name, "%d", (int)i);
         bson_append_utf8(&list, name, -1, words ? tokens[random_below(r, 4)] : random_short_text(r),
                          -1);
