@@ -71,7 +71,7 @@ static void samples_are_taken_at_a_rate(void) {
     }
     /* The mean of 1000 documents is 500; 6 standard deviations are 95. */
     for (int i = 4; i <= 1000; i++) {
-        char document[32];
+        char document[48];
         snprintf(document, sizeof document, "{'_id':%d,'a':%d}", i, i);
         save_text(db, document);
     }
