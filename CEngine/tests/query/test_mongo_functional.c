@@ -16,6 +16,7 @@
 #include "support/mongo/mongo_scope.h"
 #include "support/repo_file.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +135,9 @@ static bool run_case(const char *family, const bson_t *test, const char *line, b
                  strstr(line, "\"pattern") != NULL;
     /* MongoDB's searches have the stems of English. */
     bool stems = strstr(line, "$text") != NULL || strstr(line, "\":\"text\"") != NULL;
-    if ((regex && !library_pcre2()) || (stems && !library_stemmer())) {
+    /* Where the C library computes with more digits. */
+    bool last_digit = FLT_EVAL_METHOD == 2 && strstr(line, "$acosh") != NULL;
+    if (last_digit || (regex && !library_pcre2()) || (stems && !library_stemmer())) {
         differences_seen += is_listed(family, name);
         return false;
     }
