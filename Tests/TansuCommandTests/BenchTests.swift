@@ -92,7 +92,7 @@ struct BenchTests {
     @Test("an end of the terminal leaves nothing behind")
     func hangUp() throws {
         let command = try Command()
-        let process = try command.start(["bench", "."])
+        let process = try command.start(["bench", ".", "--seconds", "60"])
         while try FileManager.default.contentsOfDirectory(atPath: command.folder.path).count < 3 { usleep(1000) }
         kill(process.processIdentifier, SIGHUP)
         process.waitUntilExit()
