@@ -214,12 +214,12 @@ extension CommandLimits {
             }
             return request
         }
-        if let name = request["collection"]?.stringValue { try Self.check(name) }
+        let collection = request["collection"]?.stringValue
+        if let collection { try Self.check(collection) }
         if let options = request["options"]?.documentValue, request["op"] == "createCollection" {
             try Self.check(options: options, of: database)
         }
-        guard let name = request["collection"]?.stringValue else { return request }
-        try checkContent(&request, of: name, in: database)
+        if let collection { try checkContent(&request, of: collection, in: database) }
         return request
     }
 

@@ -178,7 +178,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
             isInputClosed = true
             if case .lingering = phase { return closeWhenSent(context) }
             if hasFeed { return context.close(promise: nil) }
-            if case .body = phase { return cutBody(context) }
             context.fireUserInboundEventTriggered(event)
         default:
             context.fireUserInboundEventTriggered(event)

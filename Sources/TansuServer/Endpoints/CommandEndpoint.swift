@@ -55,7 +55,7 @@ enum CommandEndpoint {
         }
         // Removing by an id has no hints.
         if limited.contains(name), name != "remove" || command["query"] != nil {
-            command["hints"] = limitingTime(command["hints"])
+            command["hints"] = limitingTime(command["hints"] ?? [:])
         }
         let isList =
             name == "find" || (name == "aggregate" && command["pipeline"] != nil)
@@ -72,8 +72,8 @@ enum CommandEndpoint {
     }
 
     /// The hints with a limit of time. What is no limit is left to the engine, which refuses it.
-    private static func limitingTime(_ given: BSONValue?) -> BSONValue {
-        guard var hints = (given ?? [:]).documentValue else { return given ?? .null }
+    private static func limitingTime(_ given: BSONValue) -> BSONValue {
+        guard var hints = given.documentValue else { return given }
         let wanted = hints["$maxTimeMS"] ?? 0
         let time =
             switch wanted {
@@ -142,9 +142,10 @@ enum CommandEndpoint {
         var found = DocumentTexts(form: command["canonical"] == .bool(true) ? .canonical : .relaxed)
         var command = command
         command["canonical"] = true
-        if let ids = command["ids"]?.arrayValue { return try documents(command, ids: ids, &found, database, flag) }
-        command["batch"] = BSONValue(found.batch)
+        let ids = command["ids"]?.arrayValue
+        if ids == nil { command["batch"] = BSONValue(found.batch) }
         var cursor = BSONValue.null
+        var isComplete = false
         defer {
             if !cursor.isNull {
                 let end: BSONDocument = ["op": "closeCursor", "cursor": cursor]
@@ -153,30 +154,20 @@ enum CommandEndpoint {
         }
         repeat {
             try flag.check()
-            let text = try database.executeJSON(command.extendedJSON(.canonical))
-            let response = try BSONDocument(extendedJSON: text)
-            guard response["ok"] == .bool(true) else { return text }
-            cursor = response["cursor"] ?? .null
-            found.append(response["documents"]?.arrayValue ?? [])
-            command = ["op": "next", "cursor": cursor, "batch": BSONValue(found.batch), "canonical": true]
-        } while !cursor.isNull && !found.isFull
-        return found.response(isComplete: cursor.isNull)
-    }
-
-    private static func documents(
-        _ command: BSONDocument, ids: BSONArray, _ found: inout DocumentTexts, _ database: Database,
-        _ flag: CancellationFlag
-    ) throws -> String {
-        var command = command
-        repeat {
-            try flag.check()
-            command["ids"] = .array(BSONArray(ids.dropFirst(found.list.count).prefix(found.batch)))
+            if let ids { command["ids"] = .array(BSONArray(ids.dropFirst(found.list.count).prefix(found.batch))) }
             let text = try database.executeJSON(command.extendedJSON(.canonical))
             let response = try BSONDocument(extendedJSON: text)
             guard response["ok"] == .bool(true) else { return text }
             found.append(response["documents"]?.arrayValue ?? [])
-        } while found.list.count < ids.count && !found.isFull
-        return found.response(isComplete: found.list.count == ids.count)
+            if let ids {
+                isComplete = found.list.count == ids.count
+            } else {
+                cursor = response["cursor"] ?? .null
+                command = ["op": "next", "cursor": cursor, "batch": BSONValue(found.batch), "canonical": true]
+                isComplete = cursor.isNull
+            }
+        } while !isComplete && !found.isFull
+        return found.response(isComplete: isComplete)
     }
 }
 #endif

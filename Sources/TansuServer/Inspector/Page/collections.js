@@ -129,10 +129,11 @@ function editor(view, page, document, id) {
     async save(mine) {
       if (document !== null && format(mine.get('_id') ?? null) !== format(document.get('_id'))) throw new Error('The "_id" cannot be changed');
       if (base === null) return recordLink(collection, (await command({ op: 'insert', collection, documents: [mine] })).get('ids')[0]);
-      const literal = new Map([['$literal', base]]);
+      const both = ['$$ROOT', new Map([['$literal', base]])];
       // Numbers of different types are equal, and most have different sizes.
-      const isAsBefore = [['$$ROOT', literal], ['$$ROOT', literal].map((one) => new Map([['$bsonSize', one]]))].map((both) => new Map([['$eq', both]]));
-      const query = new Map([['_id', new Map([['$eq', id]])], ['$expr', new Map([['$and', isAsBefore]])]]);
+      const sizes = both.map((one) => new Map([['$bsonSize', one]]));
+      const isAsBefore = new Map([['$and', [both, sizes].map((pair) => new Map([['$eq', pair]]))]]);
+      const query = new Map([['_id', new Map([['$eq', id]])], ['$expr', isAsBefore]]);
       const answer = await command({ op: 'update', collection, query, replace: mine });
       if (number(answer.get('matched')) === 0) throw new Conflict('Somebody else has changed the document meanwhile.');
       return recordLink(collection, id);

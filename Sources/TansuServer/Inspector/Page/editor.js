@@ -111,7 +111,7 @@ export class Editor {
       const address = await this.target.save(document, this.current());
       this.page.isChanged = null;
       notice('Saved');
-      saved = { address, shape: this.tree.current() };
+      saved = { address, shape: this.tree.shape() };
       await this.go(address);
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;

@@ -22,7 +22,7 @@ export class Tree {
    */
   constructor(document, { isExtended = false, edits = null, shape = null } = {}) {
     trees += 1;
-    Object.assign(this, { document, isExtended, edits, id: `tree-${trees}`, selected: shape?.selected ?? [0], shape, field: null, history: [document], at: 0 });
+    Object.assign(this, { document, isExtended, edits, id: `tree-${trees}`, selected: shape?.selected ?? [0], former: shape, field: null, history: [document], at: 0 });
     this.paths = new WeakMap();
     this.opened = new WeakMap();
     this.counts = new WeakMap();
@@ -30,11 +30,11 @@ export class Tree {
     this.tools = edits && this.toolbar();
     this.element = el('div', { class: 'tree' }, this.tools, this.list, edits && el('p', { class: 'keys' }, KEYS));
     this.render();
-    this.shape = null;
+    this.former = null;
   }
 
   /** What is open and selected, by the places of members. */
-  current() {
+  shape() {
     const opened = this.items().filter((one) => one.ariaExpanded).map((one) => [this.paths.get(one).join(), one.ariaExpanded === 'true']);
     return { selected: this.selected, opened: new Map(opened) };
   }
@@ -76,7 +76,7 @@ export class Tree {
       return this.item(path, level, path.at(-1), size, key, ' ', el('span', { class: `value ${type === 'text' ? 'is-text' : ''}` }, shown(text, 2000)), ' ', type !== 'text' && el('span', { class: 'type' }, type));
     }
     const count = Array.isArray(value) ? value.length : value.size;
-    const was = this.shape?.opened.get(path.join());
+    const was = this.former?.opened.get(path.join());
     if (was !== undefined) this.opened.set(value, was);
     const isOpen = this.opened.get(value) ?? (level === 1 && count <= STEP);
     const item = this.item(path, level, path.at(-1), size, count > 0 && el('span', { class: 'opener', 'aria-hidden': 'true' }), key, ' ', el('span', { class: 'type' }, `${Array.isArray(value) ? 'array' : 'document'} of ${count.toLocaleString()}`));
